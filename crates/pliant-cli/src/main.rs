@@ -1,0 +1,3 @@
+//! The program `pliant`.
+
+fn main() {}

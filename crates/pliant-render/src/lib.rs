@@ -1,0 +1,1 @@
+//! Pictures and charts of pliant worlds, as PNG files, without a GPU.

@@ -1,0 +1,1 @@
+//! How matter meets surfaces: closest-point and swept tests, and the response.

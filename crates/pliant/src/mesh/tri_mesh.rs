@@ -1,0 +1,47 @@
+//! The triangle mesh type.
+
+use glam::Vec3;
+
+use crate::math::Aabb;
+
+/// Triangles over shared vertices. Seen from outside, a triangle's corners run
+/// counter-clockwise, so that `(b - a) x (c - a)` points outwards.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriMesh {
+    /// Corner positions in metres.
+    pub vertices: Vec<Vec3>,
+    /// Three vertex indices per triangle.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl TriMesh {
+    /// The corners of triangle `t`.
+    #[inline]
+    pub fn corners(&self, t: usize) -> [Vec3; 3] {
+        self.triangles[t].map(|v| self.vertices[v as usize])
+    }
+
+    /// The smallest box around all vertices.
+    pub fn aabb(&self) -> Aabb {
+        Aabb::of(self.vertices.iter().copied())
+    }
+
+    /// The triangle's normal, its length twice the triangle's area.
+    #[inline]
+    pub fn area_normal(&self, t: usize) -> Vec3 {
+        let [a, b, c] = self.corners(t);
+        (b - a).cross(c - a)
+    }
+
+    /// Enclosed volume by the divergence theorem; meaningful for closed meshes,
+    /// negative if the triangles face inwards.
+    pub fn volume(&self) -> f32 {
+        let sum: f64 = (0..self.triangles.len())
+            .map(|t| {
+                let [a, b, c] = self.corners(t).map(|v| v.as_dvec3());
+                a.dot(b.cross(c))
+            })
+            .sum();
+        (sum / 6.0) as f32
+    }
+}
