@@ -2,12 +2,34 @@
 //! triangles of a mesh.
 //!
 //! Points: every structure answers through [`NeighbourSearch`], so that they can
-//! be compared.
+//! be compared. [`CellGrid`] is the one the engine uses; start there. The others
+//! are those of the literature: [`AabbBrute`], [`Octree`] and [`ModuloHash`]
+//! (Mesit 2010), [`RegularGrid`], [`PrimeHash`] and [`KdTree`] (Grahn 2008).
+//!
 //! Triangles: every structure answers through [`TriangleIndex`].
+
+mod brute;
+mod buckets;
+mod cell_grid;
+mod cells;
+mod counting_sort;
+mod hash_modulo;
+mod hash_primes;
+mod kd_tree;
+mod octree;
+mod regular_grid;
 
 use glam::Vec3;
 
 use crate::math::Xyz;
+
+pub use brute::AabbBrute;
+pub use cell_grid::{CellGrid, Rows};
+pub use hash_modulo::{CellSize, ModuloHash};
+pub use hash_primes::PrimeHash;
+pub use kd_tree::KdTree;
+pub use octree::Octree;
+pub use regular_grid::RegularGrid;
 
 /// A structure that finds the points within a fixed radius of a place.
 pub trait NeighbourSearch {
@@ -24,6 +46,19 @@ pub trait NeighbourSearch {
 
     /// Heap memory held, in bytes.
     fn bytes(&self) -> usize;
+}
+
+/// One of every structure for points, to compare them.
+pub fn all_searches() -> Vec<Box<dyn NeighbourSearch>> {
+    vec![
+        Box::new(CellGrid::new()),
+        Box::new(AabbBrute::new()),
+        Box::new(RegularGrid::new()),
+        Box::new(PrimeHash::new()),
+        Box::new(ModuloHash::new()),
+        Box::new(Octree::new()),
+        Box::new(KdTree::new()),
+    ]
 }
 
 /// A place on a triangle mesh found by a query.
