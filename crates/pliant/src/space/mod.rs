@@ -18,6 +18,24 @@ mod hash_primes;
 mod kd_tree;
 mod octree;
 mod regular_grid;
+mod bvh;
+mod bvh_build;
+mod gathered;
+mod mesh_normals;
+mod sdf;
+mod sdf_build;
+#[cfg(test)]
+mod test_meshes;
+mod triangle_hash;
+#[cfg(test)]
+mod triangle_index_tests;
+
+pub use bvh::Bvh;
+pub use bvh_build::Split;
+pub use mesh_normals::{BORDER, MeshNormals};
+pub use sdf::Sdf;
+pub use sdf_build::SdfError;
+pub use triangle_hash::TriangleHash;
 
 use glam::Vec3;
 

@@ -1,0 +1,264 @@
+//! A hierarchy of axis-aligned boxes over triangles (Grahn 2008, section 4.2).
+
+use std::sync::{Arc, OnceLock};
+
+use glam::Vec3;
+
+use super::bvh_build::{Node, STACK, Split, build};
+use super::gathered::{Gathered, Segment};
+use super::{Crossing, MeshNormals, SurfacePoint, TriangleIndex};
+use crate::contact::triangle::Feature;
+use crate::mesh::TriMesh;
+
+/// A bounding volume hierarchy. It answers queries of any radius, finds the
+/// closest point of the whole mesh and, for closed meshes, tells inside from outside.
+pub struct Bvh {
+    mesh: Arc<TriMesh>,
+    nodes: Vec<Node>,
+    /// In the order of the leaves.
+    triangles: Vec<Gathered>,
+    /// Made when first asked for; `None` if the mesh is open.
+    normals: OnceLock<Option<MeshNormals>>,
+}
+
+/// Boxes are left out only if they are farther than the triangles in them could
+/// be computed to be.
+const BOX_SLACK: f32 = 1.0 + 1e-5;
+
+impl Node {
+    #[inline]
+    fn distance_squared(&self, p: Vec3) -> f32 {
+        // At most one of the two differences is positive on each axis.
+        let outside = (self.min - p).max(p - self.max).max(Vec3::ZERO);
+        outside.length_squared()
+    }
+
+    #[inline]
+    fn is_leaf(&self) -> bool {
+        self.count > 0
+    }
+
+    /// False for the root of an empty mesh; no other node has the root for a child.
+    #[inline]
+    fn has_children(&self) -> bool {
+        self.first > 0
+    }
+}
+
+/// A segment prepared for the slab test of boxes.
+struct Ray {
+    /// The start, moved by the padding of the boxes against it and along it.
+    low_origin: Vec3,
+    high_origin: Vec3,
+    inv: Vec3,
+}
+
+impl Ray {
+    fn new(from: Vec3, to: Vec3, root: &Node) -> Ray {
+        let size = |v: Vec3| v.abs().max_element();
+        let scale = size(from)
+            .max(size(to))
+            .max(size(root.min))
+            .max(size(root.max));
+        // Several times the rounding of the slab test.
+        let pad = Vec3::splat(2e-6 * scale);
+        // A direction of zero would make 0 * infinity of a box that touches.
+        let steer = |d: f32| {
+            if d.abs() > 1e-30 {
+                d
+            } else {
+                1e-30f32.copysign(d)
+            }
+        };
+        let d = to - from;
+        Ray {
+            low_origin: from + pad,
+            high_origin: from - pad,
+            inv: Vec3::new(steer(d.x), steer(d.y), steer(d.z)).recip(),
+        }
+    }
+
+    /// The fraction where the segment enters the box; infinite if it does not.
+    #[inline]
+    fn enter(&self, node: &Node, limit: f32) -> f32 {
+        let t0 = (node.min - self.low_origin) * self.inv;
+        let t1 = (node.max - self.high_origin) * self.inv;
+        let enter = t0.min(t1).max_element().max(0.0);
+        let leave = t0.max(t1).min_element().min(limit);
+        if enter <= leave { enter } else { f32::INFINITY }
+    }
+}
+
+impl Bvh {
+    /// Builds the hierarchy of `mesh` with the surface area heuristic.
+    pub fn build(mesh: Arc<TriMesh>) -> Bvh {
+        Bvh::build_with(mesh, Split::default())
+    }
+
+    /// Builds the hierarchy of `mesh`, dividing by `split`.
+    pub fn build_with(mesh: Arc<TriMesh>, split: Split) -> Bvh {
+        let gathered: Vec<Gathered> = (0..mesh.triangles.len() as u32)
+            .map(|t| Gathered::of(&mesh, t))
+            .collect();
+        let (nodes, triangles) = build(&gathered, split);
+        Bvh {
+            mesh,
+            nodes,
+            triangles,
+            normals: OnceLock::new(),
+        }
+    }
+
+    /// The mesh that is indexed.
+    pub fn mesh(&self) -> &Arc<TriMesh> {
+        &self.mesh
+    }
+
+    #[inline]
+    fn leaf(&self, node: &Node) -> &[Gathered] {
+        &self.triangles[node.first as usize..(node.first + node.count) as usize]
+    }
+
+    /// The point of the mesh nearest to `p`, if it is within `max_distance`
+    /// (which may be infinite), and what it lies on. Of equally near triangles
+    /// the one with the lowest number is taken.
+    pub fn closest(&self, p: Vec3, max_distance: f32) -> Option<(SurfacePoint, Feature)> {
+        let mut best: Option<(SurfacePoint, Feature)> = None;
+        let mut best_d2 = max_distance * max_distance;
+        let mut stack = [(0.0f32, 0u32); STACK];
+        let mut len = 1;
+        while len > 0 {
+            len -= 1;
+            let (d2, index) = stack[len];
+            if d2 > best_d2 * BOX_SLACK {
+                continue;
+            }
+            let node = &self.nodes[index as usize];
+            if node.is_leaf() {
+                for t in self.leaf(node) {
+                    if t.is_beyond(p, best_d2) {
+                        continue;
+                    }
+                    let (found, feature, d2) = t.closest(p);
+                    let nearer = match best {
+                        None => d2 <= best_d2,
+                        Some((b, _)) => d2 < best_d2 || (d2 == best_d2 && t.id < b.triangle),
+                    };
+                    if nearer {
+                        best_d2 = d2;
+                        best = Some((found, feature));
+                    }
+                }
+            } else if node.has_children() {
+                let near = &self.nodes[node.first as usize];
+                let far = &self.nodes[node.first as usize + 1];
+                let mut a = (near.distance_squared(p), node.first);
+                let mut b = (far.distance_squared(p), node.first + 1);
+                if a.0 > b.0 {
+                    (a, b) = (b, a);
+                }
+                stack[len] = b;
+                stack[len + 1] = a;
+                len += 2;
+            }
+        }
+        best
+    }
+
+    fn normals(&self) -> Option<&MeshNormals> {
+        let made = self.normals.get_or_init(|| {
+            let normals = MeshNormals::of(&self.mesh);
+            normals.is_closed().then_some(normals)
+        });
+        made.as_ref()
+    }
+
+    /// Distance to the mesh, negative inside; `None` if the mesh is open or empty.
+    pub fn signed_distance(&self, p: Vec3) -> Option<f32> {
+        let normals = self.normals()?;
+        let (nearest, feature) = self.closest(p, f32::INFINITY)?;
+        Some(nearest.distance * normals.sign(p, &nearest, feature))
+    }
+
+    /// True if `p` is inside the mesh; never for an open mesh, which has no inside.
+    pub fn contains(&self, p: Vec3) -> bool {
+        self.signed_distance(p).is_some_and(|d| d < 0.0)
+    }
+}
+
+impl TriangleIndex for Bvh {
+    fn name(&self) -> &'static str {
+        "bvh"
+    }
+
+    fn for_each_within(&self, center: Vec3, radius: f32, visit: &mut dyn FnMut(SurfacePoint)) {
+        let r2 = radius * radius;
+        let limit = r2 * BOX_SLACK;
+        let mut stack = [0u32; STACK];
+        let mut len = 1;
+        while len > 0 {
+            len -= 1;
+            let node = &self.nodes[stack[len] as usize];
+            if node.is_leaf() {
+                for t in self.leaf(node) {
+                    if let Some(found) = t.within(center, r2) {
+                        visit(found);
+                    }
+                }
+            } else if node.has_children() {
+                for child in [node.first + 1, node.first] {
+                    if self.nodes[child as usize].distance_squared(center) <= limit {
+                        stack[len] = child;
+                        len += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn first_crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
+        let segment = Segment::new(from, to);
+        let ray = Ray::new(from, to, &self.nodes[0]);
+        let mut best: Option<Crossing> = None;
+        let mut stack = [(0.0f32, 0u32); STACK];
+        let mut len = 1;
+        while len > 0 {
+            len -= 1;
+            let (enter, index) = stack[len];
+            let limit = best.map_or(1.0, |b| b.fraction);
+            if enter > limit {
+                continue;
+            }
+            let node = &self.nodes[index as usize];
+            if node.is_leaf() {
+                for t in self.leaf(node) {
+                    t.cross(&segment, &mut best);
+                }
+            } else if node.has_children() {
+                let mut a = (
+                    ray.enter(&self.nodes[node.first as usize], limit),
+                    node.first,
+                );
+                let next = node.first + 1;
+                let mut b = (ray.enter(&self.nodes[next as usize], limit), next);
+                if a.0 > b.0 {
+                    (a, b) = (b, a);
+                }
+                for child in [b, a] {
+                    if child.0 <= limit {
+                        stack[len] = child;
+                        len += 1;
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    fn bytes(&self) -> usize {
+        let normals = self.normals.get().and_then(Option::as_ref);
+        size_of_val(&*self.nodes)
+            + size_of_val(&*self.triangles)
+            + normals.map_or(0, MeshNormals::bytes)
+    }
+}
