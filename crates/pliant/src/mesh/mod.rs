@@ -1,5 +1,22 @@
-//! Triangle meshes: the type, its checks, readers, writers and generators.
+//! Triangle meshes.
+//!
+//! - `tri_mesh.rs`: [`TriMesh`], vertices and triangles; start here.
+//! - `check.rs`: [`TriMesh::check`] tells whether a mesh is closed and faces
+//!   outwards, and what is wrong with it where.
+//! - `edit.rs`: welding, turning, moving, joining.
+//! - `read/`: [`read_mesh`] for OBJ, STL, PLY and SMF files.
+//! - `write.rs`: OBJ, PLY and STL.
+//! - `generate/`: shapes from a few numbers, from a box to a colon.
 
+mod check;
+mod edit;
+mod generate;
+mod read;
 mod tri_mesh;
+mod write;
 
+pub use check::{Edge, MeshReport};
+pub use generate::*;
+pub use read::*;
 pub use tri_mesh::TriMesh;
+pub use write::{to_obj, to_ply_binary, to_stl_binary};
