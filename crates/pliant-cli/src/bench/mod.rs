@@ -1,6 +1,6 @@
-//! Measurements: the tables of the founding documents rerun, and our own.
-//!
-//! Each file measures one subject and returns rows of plain figures; how they
-//! are printed is not its business.
+//! Measurements of speed and memory.
 
+pub mod colliders;
 pub mod neighbours;
+#[cfg(feature = "peers")]
+pub mod parry;

@@ -43,8 +43,7 @@ pub fn closest_point(p: Vec3, [a, b, c]: [Vec3; 3]) -> ClosestPoint {
     let n2 = n.length_squared();
     let longest2 = ab.length_squared().max(ac.length_squared());
     const THIN: f32 = 1.0 / (SLIVER_ASPECT * SLIVER_ASPECT);
-    // Also taken when a length is not a number.
-    if !(n2 > THIN * longest2 * longest2) {
+    if n2 <= THIN * longest2 * longest2 {
         return closest_point_sliver(p, [a, b, c]);
     }
     let bc = c - b;
@@ -179,7 +178,7 @@ pub fn segment_triangle(from: Vec3, to: Vec3, [a, b, c]: [Vec3; 3]) -> Option<Se
     if h0 * h1 > 0.0 && h0 * h0 > plane2 && h1 * h1 > plane2 {
         return None;
     }
-    if !(n2 > PLANE_SLACK * PLANE_SLACK * longest2 * longest2) {
+    if n2 <= PLANE_SLACK * PLANE_SLACK * longest2 * longest2 {
         return None;
     }
     let mut span = Span {
@@ -204,7 +203,8 @@ pub fn segment_triangle(from: Vec3, to: Vec3, [a, b, c]: [Vec3; 3]) -> Option<Se
     let w = (n.dot(ab.cross(at)) / n2).max(0.0);
     let u = (1.0 - v - w).max(0.0);
     let sum = u + v + w;
-    Some(SegmentHit {
+    // The sum is at least 1 unless the input is not finite.
+    (sum > 0.0).then(|| SegmentHit {
         fraction: span.enter as f32,
         barycentric: [u / sum, v / sum, w / sum].map(|w| w as f32),
     })

@@ -29,10 +29,10 @@ pub fn closest_point_johnson(p: Vec3, corners: [Vec3; 3]) -> ClosestPoint {
         let (i, j) = (e, (e + 1) % 3);
         *d = pair[e][0] * (dot(i, i) - dot(i, k)) + pair[e][1] * (dot(j, i) - dot(j, k));
     }
-    for e in 0..3 {
+    for (e, d) in pair.into_iter().enumerate() {
         let opposite = (e + 2) % 3;
-        if pair[e][0] > 0.0 && pair[e][1] > 0.0 && face[opposite] <= 0.0 {
-            return weighted(corners, edge_weights(e, pair[e]), Feature::Edge(e as u8));
+        if d[0] > 0.0 && d[1] > 0.0 && face[opposite] <= 0.0 {
+            return weighted(corners, edge_weights(e, d), Feature::Edge(e as u8));
         }
     }
     if face.iter().all(|&d| d > 0.0) {
@@ -51,9 +51,9 @@ pub fn closest_point_johnson(p: Vec3, corners: [Vec3; 3]) -> ClosestPoint {
         corner[e] = 1.0;
         offer(corner, Feature::Vertex(e as u8));
     }
-    for e in 0..3 {
-        if pair[e][0] > 0.0 && pair[e][1] > 0.0 {
-            offer(edge_weights(e, pair[e]), Feature::Edge(e as u8));
+    for (e, d) in pair.into_iter().enumerate() {
+        if d[0] > 0.0 && d[1] > 0.0 {
+            offer(edge_weights(e, d), Feature::Edge(e as u8));
         }
     }
     weighted(corners, best.1, best.2)

@@ -310,7 +310,8 @@ impl TriangleIndex for Sdf {
             if (value < 0.0) != inside {
                 break next;
             }
-            if !(next > t) {
+            // So long a segment that a step is lost in rounding.
+            if next <= t {
                 return None;
             }
             (t, safe) = (next, room);

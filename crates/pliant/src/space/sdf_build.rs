@@ -65,10 +65,10 @@ pub(super) fn build(mesh: Arc<TriMesh>, cell: f32, reach: f32) -> Result<Sdf, Sd
     let bounds = mesh.aabb();
     let band = reach + 2.0 * cell;
     let blocks = ((bounds.size() + Vec3::splat(2.0 * band)) / (cell * BLOCK as f32)).ceil();
-    // A comparison that also fails for vertices that are not finite.
-    if !(blocks.element_product() <= MOST_BLOCKS) {
+    let count = blocks.element_product();
+    if count > MOST_BLOCKS || count.is_nan() {
         let extent = bounds.size().max_element();
-        let suggestion = cell * (blocks.element_product() / MOST_BLOCKS).cbrt() * 1.1;
+        let suggestion = cell * (count / MOST_BLOCKS).cbrt() * 1.1;
         return Err(SdfError::TooFine {
             cell,
             extent,

@@ -191,7 +191,7 @@ impl TriangleHash {
             self.size[2] as f32,
         );
         let inside = c.cmpge(Vec3::ZERO).all() && c.cmplt(size).all();
-        inside.then(|| [c.x as u32, c.y as u32, c.z as u32])
+        inside.then_some([c.x as u32, c.y as u32, c.z as u32])
     }
 
     /// The triangles within reach of a cell.
@@ -234,7 +234,7 @@ fn cell_size(triangles: &[Gathered], smallest: f32, extent: f32, margin: f32) ->
                 s.as_dvec3().element_product()
             })
             .sum();
-        if !(entries > limit) {
+        if entries <= limit || entries.is_nan() {
             return cell;
         }
         cell *= 1.5;
@@ -278,8 +278,8 @@ impl TriangleIndex for TriangleHash {
             let reach = DVec3::splat(self.reach as f64);
             let (_, leave) = overlap(start, along, low - reach, low + cell + reach)?;
             let covered = best.is_some_and(|b| b.fraction as f64 <= leave);
-            // Not moving on means that the numbers are not finite.
-            if covered || leave >= end || !(leave > t) {
+            // Not moving on means that a step is lost in rounding.
+            if covered || leave >= end || leave <= t {
                 return best;
             }
             t = leave;
