@@ -1,8 +1,27 @@
 //! Pliant: one real-time engine for matter that flows, bends, tears and breaks.
+//!
+//! Start with [`World`]: add matter and obstacles, call [`World::step`], read
+//! the views. Units are SI, y points up, numbers are f32. The same input gives
+//! the same bits whatever the number of threads.
 
 pub mod contact;
+pub mod field;
+pub mod fluid;
 pub mod math;
 pub mod mesh;
+pub mod observe;
+pub mod scene;
+mod simd;
+mod slots;
 pub mod space;
+mod step;
+pub mod world;
 
+pub use contact::{Contact, Obstacle};
+pub use field::{Action, Field, Region};
+pub use fluid::{Emitter, Fill, Fluid, FluidSettings, Material, Sink};
 pub use glam::Vec3;
+pub use mesh::TriMesh;
+pub use slots::Handle;
+pub use step::{StepError, StepReport};
+pub use world::{StepSettings, World};

@@ -1,8 +1,35 @@
 //! How matter meets surfaces: closest-point and swept tests, and the response.
 //!
-//! Start at [`triangle`]: the tests between a point or a segment and one
-//! triangle that every index in [`crate::space`] uses. [`triangle_reference`]
-//! holds the older forms they are compared with.
+//! [`triangle`] has the tests between a point or a segment and one triangle that
+//! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
+//! they are compared with), `obstacle.rs` the static surfaces, `resolve.rs` the
+//! way of one ball past all of them.
 
+mod obstacle;
+mod resolve;
 pub mod triangle;
 pub mod triangle_reference;
+
+pub use obstacle::Obstacle;
+pub(crate) use resolve::{Ball, Hit, Touch, resolve};
+
+use glam::Vec3;
+
+/// A point of matter touching an obstacle in the last sub-step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Index of the matter among the world's matter.
+    pub matter: u32,
+    /// The point's name, as in [`crate::fluid::Fluid::ids`].
+    pub point_id: u32,
+    /// Index of the obstacle.
+    pub obstacle: u32,
+    /// Triangle of the obstacle's mesh; 0 for planes.
+    pub triangle: u32,
+    /// Weights of the triangle's corners at the place of contact.
+    pub barycentric: [f32; 3],
+    /// Place of contact in metres.
+    pub place: Vec3,
+    /// Impulse on the point in N·s; the obstacle receives the opposite.
+    pub impulse: Vec3,
+}

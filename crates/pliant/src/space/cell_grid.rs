@@ -43,7 +43,7 @@ const ALWAYS_ALLOWED_CELLS: u64 = 4096;
 /// grid.for_each_within(points.view(), Vec3::X * 4.0, &mut |_| near += 1);
 /// assert_eq!(near, 3);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CellGrid {
     inverse_side: f64,
     radius_squared: f32,
@@ -195,6 +195,20 @@ impl CellGrid {
         self.rows(self.shape.cell(cell as u32))
     }
 
+    /// The parts of the range `sorted` that lie in one cell each, with the rows
+    /// around that cell.
+    #[inline]
+    pub fn cells_in(&self, sorted: Range<usize>) -> CellsIn<'_> {
+        // The cell of the first point: the last one that starts at or before it.
+        let first = sorted.start as u32;
+        let cell = self.cell_start.partition_point(|&start| start <= first) - 1;
+        CellsIn {
+            grid: self,
+            cell,
+            left: sorted,
+        }
+    }
+
     #[inline]
     fn rows(&self, [x, y, z]: [u32; 3]) -> Rows {
         let mut rows = Rows {
@@ -224,6 +238,33 @@ impl CellGrid {
             }
         }
         rows
+    }
+}
+
+/// Iterator of [`CellGrid::cells_in`].
+#[derive(Debug)]
+pub struct CellsIn<'a> {
+    grid: &'a CellGrid,
+    cell: usize,
+    left: Range<usize>,
+}
+
+impl Iterator for CellsIn<'_> {
+    type Item = (Range<usize>, Rows);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let starts = &self.grid.cell_start;
+        while starts[self.cell + 1] as usize <= self.left.start {
+            self.cell += 1;
+        }
+        let end = (starts[self.cell + 1] as usize).min(self.left.end);
+        let part = self.left.start..end;
+        self.left.start = end;
+        Some((part, self.grid.rows_around_cell(self.cell)))
     }
 }
 

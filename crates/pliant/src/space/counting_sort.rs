@@ -34,6 +34,13 @@ pub(super) struct CountingSort {
     blocks: Vec<u32>,
 }
 
+/// Only scratch memory: a copy starts empty.
+impl Clone for CountingSort {
+    fn clone(&self) -> Self {
+        CountingSort::default()
+    }
+}
+
 impl CountingSort {
     /// Sorts points `0..n` by cell, `0..cells`.
     ///

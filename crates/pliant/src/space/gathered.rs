@@ -40,7 +40,11 @@ const ROUNDING: f32 = 1e-6;
 impl Gathered {
     /// Triangle `id` of `mesh`.
     pub fn of(mesh: &TriMesh, id: u32) -> Gathered {
-        let corners = mesh.corners(id as usize);
+        Gathered::of_corners(mesh.corners(id as usize), id)
+    }
+
+    /// The triangle with these corners.
+    pub fn of_corners(corners: [Vec3; 3], id: u32) -> Gathered {
         let [a, b, c] = corners.map(|v| v.as_dvec3());
         Gathered {
             corners,

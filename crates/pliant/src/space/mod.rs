@@ -21,6 +21,7 @@ mod regular_grid;
 mod bvh;
 mod bvh_build;
 mod gathered;
+mod height_index;
 mod mesh_normals;
 mod sdf;
 mod sdf_build;
@@ -32,6 +33,7 @@ mod triangle_index_tests;
 
 pub use bvh::Bvh;
 pub use bvh_build::Split;
+pub use height_index::HeightIndex;
 pub use mesh_normals::{BORDER, MeshNormals};
 pub use sdf::Sdf;
 pub use sdf_build::SdfError;
@@ -42,7 +44,7 @@ use glam::Vec3;
 use crate::math::Xyz;
 
 pub use brute::AabbBrute;
-pub use cell_grid::{CellGrid, Rows};
+pub use cell_grid::{CellGrid, CellsIn, Rows};
 pub use hash_modulo::{CellSize, ModuloHash};
 pub use hash_primes::PrimeHash;
 pub use kd_tree::KdTree;

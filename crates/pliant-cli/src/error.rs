@@ -1,0 +1,41 @@
+//! What can go wrong, as the user reads it.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// An error that ends the program with exit code 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// The scene is wrong.
+    #[error(transparent)]
+    Scene(#[from] pliant::scene::SceneError),
+    /// The world cannot go on.
+    #[error("{0}")]
+    Step(#[from] pliant::StepError),
+    /// A data file cannot be written.
+    #[error(transparent)]
+    Output(#[from] crate::output::OutputError),
+    /// A picture cannot be written.
+    #[error(transparent)]
+    Picture(#[from] pliant_render::PictureError),
+    /// A checkpoint cannot be used.
+    #[error("{path}: {source}", path = path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: pliant::observe::CheckpointError,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+}

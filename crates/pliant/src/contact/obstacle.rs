@@ -1,0 +1,270 @@
+//! What matter bumps into: static surfaces.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::Touch;
+use crate::math::Aabb;
+use crate::mesh::{HeightGrid, TriMesh};
+use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
+
+/// A static surface with its contact law.
+#[derive(Clone)]
+pub struct Obstacle {
+    /// Name in reports and files.
+    pub name: String,
+    /// Share of the normal speed given back by a collision, 0 to 1.
+    pub restitution: f32,
+    /// Coulomb friction coefficient, 0 or more.
+    pub friction: f32,
+    shape: Shape,
+}
+
+#[derive(Clone)]
+enum Shape {
+    /// Everything below the plane `normal · x = offset` is solid.
+    Plane { normal: Vec3, offset: f32 },
+    /// Triangles, solid or thin.
+    Surface(Surface),
+}
+
+#[derive(Clone)]
+struct Surface {
+    mesh: Arc<TriMesh>,
+    index: Arc<dyn TriangleIndex>,
+    /// Largest radius that `index` answers.
+    reach: f32,
+    inside: Inside,
+}
+
+/// What tells the inside of a surface from its outside.
+#[derive(Clone)]
+enum Inside {
+    /// An open surface has none.
+    None,
+    /// A closed mesh.
+    Mesh(Arc<Bvh>),
+    /// Under a landscape.
+    Below(Arc<HeightIndex>),
+}
+
+impl Obstacle {
+    /// The half-space below the plane through `point` with outward `normal`.
+    pub fn plane(name: impl Into<String>, point: Vec3, normal: Vec3) -> Obstacle {
+        let normal = normal.normalize_or(Vec3::Y);
+        Obstacle {
+            name: name.into(),
+            restitution: 0.0,
+            friction: 0.0,
+            shape: Shape::Plane {
+                normal,
+                offset: normal.dot(point),
+            },
+        }
+    }
+
+    /// A triangle mesh searched through `index`, which must have been built over
+    /// the same mesh for spheres of up to `reach`.
+    pub fn mesh(
+        name: impl Into<String>,
+        mesh: Arc<TriMesh>,
+        index: Arc<dyn TriangleIndex>,
+        reach: f32,
+    ) -> Obstacle {
+        let inside = if mesh.check().is_closed() {
+            Inside::Mesh(Arc::new(Bvh::build(mesh.clone())))
+        } else {
+            Inside::None
+        };
+        Obstacle {
+            name: name.into(),
+            restitution: 0.0,
+            friction: 0.0,
+            shape: Shape::Surface(Surface {
+                mesh,
+                index,
+                reach,
+                inside,
+            }),
+        }
+    }
+
+    /// A landscape; everything below it is solid.
+    pub fn heightfield(name: impl Into<String>, grid: HeightGrid) -> Obstacle {
+        let mesh = Arc::new(grid.to_mesh());
+        let index = Arc::new(HeightIndex::new(grid));
+        Obstacle {
+            name: name.into(),
+            restitution: 0.0,
+            friction: 0.0,
+            shape: Shape::Surface(Surface {
+                mesh,
+                index: index.clone(),
+                reach: f32::INFINITY,
+                inside: Inside::Below(index),
+            }),
+        }
+    }
+
+    /// Sets restitution and friction.
+    pub fn with_contact(mut self, restitution: f32, friction: f32) -> Obstacle {
+        self.restitution = restitution;
+        self.friction = friction;
+        self
+    }
+
+    /// The triangles, if it has any.
+    pub fn triangles(&self) -> Option<&Arc<TriMesh>> {
+        match &self.shape {
+            Shape::Plane { .. } => None,
+            Shape::Surface(s) => Some(&s.mesh),
+        }
+    }
+
+    /// The plane as (normal, offset), if it is one.
+    pub fn as_plane(&self) -> Option<(Vec3, f32)> {
+        match self.shape {
+            Shape::Plane { normal, offset } => Some((normal, offset)),
+            Shape::Surface(_) => None,
+        }
+    }
+
+    /// The box around it, if it is bounded.
+    pub fn bounds(&self) -> Option<Aabb> {
+        self.triangles().map(|m| m.aabb())
+    }
+
+    /// True if it divides space into an inside and an outside.
+    pub fn is_closed(&self) -> bool {
+        match &self.shape {
+            Shape::Plane { .. } => true,
+            Shape::Surface(s) => !matches!(s.inside, Inside::None),
+        }
+    }
+
+    /// True if `p` is inside the solid or the closed mesh.
+    pub fn contains(&self, p: Vec3) -> bool {
+        match &self.shape {
+            Shape::Plane { normal, offset } => normal.dot(p) < *offset,
+            Shape::Surface(s) => match &s.inside {
+                Inside::None => false,
+                Inside::Mesh(bvh) => bvh.contains(p),
+                Inside::Below(ground) => ground.is_below(p),
+            },
+        }
+    }
+
+    /// Heap memory of its index, in bytes.
+    pub fn bytes(&self) -> usize {
+        match &self.shape {
+            Shape::Plane { .. } => 0,
+            Shape::Surface(s) => {
+                let inside = match &s.inside {
+                    Inside::Mesh(bvh) => bvh.bytes(),
+                    Inside::None | Inside::Below(_) => 0,
+                };
+                s.index.bytes() + inside
+            }
+        }
+    }
+
+    /// True if its surface may lie within `radius` of `p`; never wrongly false.
+    pub(super) fn is_near(&self, p: Vec3, radius: f32) -> bool {
+        match &self.shape {
+            Shape::Plane { normal, offset } => normal.dot(p) - offset <= radius,
+            Shape::Surface(s) => {
+                if radius > s.reach {
+                    return true;
+                }
+                let mut found = false;
+                s.index.for_each_within(p, radius, &mut |_| found = true);
+                found
+            }
+        }
+    }
+
+    /// The surface nearest to `p` if it is within `radius`. `origin` is a place on
+    /// the free side, which decides the normal where `p` lies on the surface.
+    pub(super) fn nearest(&self, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {
+        match &self.shape {
+            Shape::Plane { normal, offset } => {
+                let distance = normal.dot(p) - offset;
+                (distance < radius).then(|| Touch {
+                    point: p - distance * *normal,
+                    normal: *normal,
+                    distance,
+                    triangle: 0,
+                    barycentric: [1.0, 0.0, 0.0],
+                })
+            }
+            Shape::Surface(s) => {
+                let mut best: Option<SurfacePoint> = None;
+                s.index
+                    .for_each_within(p, radius.min(s.reach), &mut |found| {
+                        if best.is_none_or(|b| found.distance < b.distance) {
+                            best = Some(found);
+                        }
+                    });
+                best.filter(|b| b.distance < radius).map(|b| Touch {
+                    point: b.point,
+                    normal: s.normal_towards(&b, p, origin, radius),
+                    distance: b.distance,
+                    triangle: b.triangle,
+                    barycentric: b.barycentric,
+                })
+            }
+        }
+    }
+
+    /// Where the way `from` -> `to` first enters it.
+    pub(super) fn crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
+        match &self.shape {
+            Shape::Plane { normal, offset } => {
+                let (d0, d1) = (normal.dot(from) - offset, normal.dot(to) - offset);
+                (d1 < 0.0).then(|| Crossing {
+                    triangle: 0,
+                    barycentric: [1.0, 0.0, 0.0],
+                    fraction: if d0 > d1 {
+                        (d0 / (d0 - d1)).clamp(0.0, 1.0)
+                    } else {
+                        0.0
+                    },
+                    normal: *normal,
+                })
+            }
+            Shape::Surface(s) => s.index.first_crossing(from, to),
+        }
+    }
+}
+
+impl Surface {
+    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3, radius: f32) -> Vec3 {
+        let away = p - at.point;
+        if at.distance > 1e-4 * radius {
+            return away / at.distance;
+        }
+        let normal = self.mesh.area_normal(at.triangle as usize);
+        let normal = normal.normalize_or(Vec3::Y);
+        if normal.dot(origin - at.point) < 0.0 {
+            -normal
+        } else {
+            normal
+        }
+    }
+}
+
+impl std::fmt::Debug for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shape = match &self.shape {
+            Shape::Plane { normal, offset } => format!("plane {normal} at {offset}"),
+            Shape::Surface(s) => {
+                format!("{} triangles in {}", s.mesh.triangles.len(), s.index.name())
+            }
+        };
+        f.debug_struct("Obstacle")
+            .field("name", &self.name)
+            .field("shape", &shape)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,226 @@
+//! Moving one ball from where it was to where it wants to be, past all obstacles.
+//!
+//! The centre of a ball never crosses a surface: the straight way from its last
+//! place (which was free) to its new one is tested, however long it is. Where the
+//! ball overlaps a surface it is pushed out, deepest overlap first, again and
+//! again, so that the two walls of a corner do not play it back and forth between
+//! steps.
+
+use glam::Vec3;
+
+use super::obstacle::Obstacle;
+
+/// How often a ball is pushed out of overlaps in one sub-step.
+const ITERATIONS: usize = 8;
+
+/// A place where a ball touches a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Touch {
+    pub point: Vec3,
+    /// Unit vector from the surface to the free side.
+    pub normal: Vec3,
+    pub distance: f32,
+    pub triangle: u32,
+    pub barycentric: [f32; 3],
+}
+
+/// A ball on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ball {
+    pub from: Vec3,
+    pub to: Vec3,
+    pub velocity: Vec3,
+    pub radius: f32,
+}
+
+/// A collision: which obstacle, where, and the change of velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub obstacle: usize,
+    pub touch: Touch,
+    pub velocity_change: Vec3,
+}
+
+/// Change of velocity by a collision (Grahn 2008, 7.3-7.6): restitution ε along
+/// the normal, Coulomb friction μ across it, nothing if the ball moves away.
+/// `J/m = -v_n (1 + ε) + v_t (max(0, 1 - μ |v_n| / |v_t|) - 1)`.
+pub(crate) fn velocity_change(
+    velocity: Vec3,
+    normal: Vec3,
+    restitution: f32,
+    friction: f32,
+) -> Vec3 {
+    let approach = velocity.dot(normal);
+    if approach >= 0.0 {
+        return Vec3::ZERO;
+    }
+    let along = approach * normal;
+    let across = velocity - along;
+    let speed = across.length();
+    let kept = if speed > 0.0 {
+        (1.0 + friction * approach / speed).max(0.0)
+    } else {
+        0.0
+    };
+    -(1.0 + restitution) * along + (kept - 1.0) * across
+}
+
+/// Moves `ball`, returns its new place and velocity, and reports what it hit.
+pub(crate) fn resolve(
+    obstacles: &[(usize, &Obstacle)],
+    ball: Ball,
+    report: &mut impl FnMut(Hit),
+) -> (Vec3, Vec3) {
+    let Ball {
+        from,
+        to,
+        mut velocity,
+        radius,
+    } = ball;
+    let reach = radius.max((to - from).length());
+    if !obstacles.iter().any(|(_, o)| o.is_near(to, reach)) {
+        return (to, velocity);
+    }
+    let mut respond = |index: usize, obstacle: &Obstacle, touch: Touch, velocity: &mut Vec3| {
+        let change = velocity_change(
+            *velocity,
+            touch.normal,
+            obstacle.restitution,
+            obstacle.friction,
+        );
+        if change != Vec3::ZERO {
+            *velocity += change;
+            report(Hit {
+                obstacle: index,
+                touch,
+                velocity_change: change,
+            });
+        }
+    };
+
+    let mut place = to;
+    for _ in 0..ITERATIONS {
+        if let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place) {
+            let point = from + crossing.fraction * (place - from);
+            let touch = Touch {
+                point,
+                normal: crossing.normal,
+                distance: 0.0,
+                triangle: crossing.triangle,
+                barycentric: crossing.barycentric,
+            };
+            respond(index, obstacle, touch, &mut velocity);
+            // What is left of the way goes along the surface.
+            let rest = place - point;
+            let slide = rest - rest.dot(crossing.normal) * crossing.normal;
+            place = point + radius * crossing.normal + slide;
+            continue;
+        }
+        let Some((index, obstacle, touch)) = deepest(obstacles, place, radius, from) else {
+            return (place, velocity);
+        };
+        respond(index, obstacle, touch, &mut velocity);
+        place += (radius - touch.distance) * touch.normal;
+    }
+    if first_crossing(obstacles, from, place).is_some() {
+        // Wedged: stay where there was room.
+        return (from, Vec3::ZERO);
+    }
+    (place, velocity)
+}
+
+fn first_crossing<'a>(
+    obstacles: &[(usize, &'a Obstacle)],
+    from: Vec3,
+    to: Vec3,
+) -> Option<(usize, &'a Obstacle, crate::space::Crossing)> {
+    let mut first: Option<(usize, &Obstacle, crate::space::Crossing)> = None;
+    for &(index, obstacle) in obstacles {
+        if let Some(c) = obstacle.crossing(from, to)
+            && first.as_ref().is_none_or(|f| c.fraction < f.2.fraction)
+        {
+            first = Some((index, obstacle, c));
+        }
+    }
+    first
+}
+
+fn deepest<'a>(
+    obstacles: &[(usize, &'a Obstacle)],
+    place: Vec3,
+    radius: f32,
+    origin: Vec3,
+) -> Option<(usize, &'a Obstacle, Touch)> {
+    // An overlap of less than this share of the radius is contact, not overlap.
+    let tolerance = 1e-4 * radius;
+    let mut deepest: Option<(usize, &Obstacle, Touch)> = None;
+    for &(index, obstacle) in obstacles {
+        if let Some(touch) = obstacle.nearest(place, radius - tolerance, origin)
+            && deepest
+                .as_ref()
+                .is_none_or(|d| touch.distance < d.2.distance)
+        {
+            deepest = Some((index, obstacle, touch));
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn response_follows_restitution_and_coulomb() {
+        let v = Vec3::new(3.0, -4.0, 0.0);
+        let bounce = v + velocity_change(v, Vec3::Y, 0.5, 0.0);
+        assert!((bounce - Vec3::new(3.0, 2.0, 0.0)).length() < 1e-6);
+        let rub = v + velocity_change(v, Vec3::Y, 0.0, 0.25);
+        assert!((rub - Vec3::new(2.0, 0.0, 0.0)).length() < 1e-6);
+        let stick = v + velocity_change(v, Vec3::Y, 0.0, 2.0);
+        assert!(stick.length() < 1e-6);
+        assert_eq!(velocity_change(-v, Vec3::Y, 0.5, 0.5), Vec3::ZERO);
+    }
+
+    #[test]
+    fn a_corner_of_two_planes_holds_a_ball_still() {
+        let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
+        let wall = Obstacle::plane("wall", Vec3::ZERO, Vec3::new(1.0, 0.3, 0.0));
+        let obstacles = [(0, &floor), (1, &wall)];
+        let mut place = Vec3::new(0.5, 0.5, 0.0);
+        let mut velocity = Vec3::ZERO;
+        let mut energy = f32::INFINITY;
+        for step in 0..3000 {
+            velocity += 1e-3 * Vec3::new(-5.0, -9.81, 0.0);
+            let ball = Ball {
+                from: place,
+                to: place + 1e-3 * velocity,
+                velocity,
+                radius: 0.1,
+            };
+            (place, velocity) = resolve(&obstacles, ball, &mut |_| {});
+            if step % 500 == 499 && step > 1000 {
+                let now = velocity.length_squared();
+                assert!(now <= energy + 1e-9, "the corner heats the ball");
+                energy = now;
+            }
+        }
+        assert!(place.y > 0.099 && velocity.length() < 0.02, "{place} {velocity}");
+    }
+
+    #[test]
+    fn no_speed_tunnels_through_a_plane() {
+        let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
+        for speed in [1.0, 1e3, 1e6] {
+            let ball = Ball {
+                from: Vec3::Y,
+                to: Vec3::Y - speed * Vec3::Y,
+                velocity: -speed * Vec3::Y,
+                radius: 0.1,
+            };
+            let mut hits = 0;
+            let (place, velocity) = resolve(&[(0, &floor)], ball, &mut |_| hits += 1);
+            assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
+        }
+    }
+}

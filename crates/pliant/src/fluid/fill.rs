@@ -1,0 +1,194 @@
+//! Filling a space with liquid at rest: particles on a cubic lattice.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use thiserror::Error;
+
+use crate::field::Region;
+use crate::math::Aabb;
+use crate::mesh::TriMesh;
+use crate::space::Bvh;
+
+/// No fill is allowed to make more particles than this.
+const MOST: f64 = 1e8;
+
+/// A space to be filled.
+#[derive(Clone, Debug)]
+pub enum Fill {
+    /// A box or a ball.
+    Region(Region),
+    /// The inside of a closed mesh, as far as it lies in the region.
+    Mesh {
+        /// The closed mesh.
+        mesh: Arc<TriMesh>,
+        /// Part of it to fill.
+        within: Region,
+    },
+}
+
+/// A space that cannot be filled.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FillError {
+    /// No lattice point fits.
+    #[error(
+        "the space holds no particle at a spacing of {spacing} m; \
+         make the space larger or the spacing smaller"
+    )]
+    Empty {
+        /// Particle spacing in metres.
+        spacing: f32,
+    },
+    /// Far too many lattice points.
+    #[error(
+        "the space would hold about {count:.1e} particles at a spacing of {spacing} m; \
+         make the spacing larger"
+    )]
+    TooMany {
+        /// Estimated number.
+        count: f64,
+        /// Particle spacing in metres.
+        spacing: f32,
+    },
+    /// The space has no border.
+    #[error("a fill needs a box, a ball or a closed mesh")]
+    Unbounded,
+    /// The mesh has holes.
+    #[error("a mesh to be filled must be closed: {0}")]
+    Open(String),
+    /// Fewer particles than asked for.
+    #[error("{wanted} particles were asked for, but the space holds only {found}")]
+    TooFew {
+        /// Number asked for.
+        wanted: usize,
+        /// Number that fits.
+        found: usize,
+    },
+}
+
+impl Fill {
+    /// Lattice points inside the space, `spacing` apart, at least half a spacing
+    /// from its border.
+    pub fn points(&self, spacing: f32) -> Result<Vec<Vec3>, FillError> {
+        let (bounds, keep): (Aabb, Box<dyn Fn(Vec3) -> bool>) = match self {
+            Fill::Region(region) => {
+                let bounds = region.bounds().ok_or(FillError::Unbounded)?;
+                let region = region.shrunk(0.499 * spacing);
+                (bounds, Box::new(move |p| region.contains(p)))
+            }
+            Fill::Mesh { mesh, within } => {
+                let report = mesh.check();
+                if !report.is_closed() {
+                    return Err(FillError::Open(report.to_string()));
+                }
+                let mut bounds = mesh.aabb();
+                if let Some(b) = within.bounds() {
+                    bounds.min = bounds.min.max(b.min);
+                    bounds.max = bounds.max.min(b.max);
+                }
+                let bvh = Bvh::build(mesh.clone());
+                let within = *within;
+                (
+                    bounds,
+                    Box::new(move |p| {
+                        within.contains(p) && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
+                    }),
+                )
+            }
+        };
+        let size = bounds.size().max(Vec3::ZERO);
+        let cells = size / spacing + Vec3::splat(1e-3);
+        let estimate = cells
+            .to_array()
+            .iter()
+            .map(|&c| f64::from(c.max(1.0)))
+            .product::<f64>();
+        if estimate > MOST {
+            return Err(FillError::TooMany {
+                count: estimate,
+                spacing,
+            });
+        }
+        let count = cells.floor().as_uvec3();
+        // Centre the lattice, so that what does not fit is shared by both sides.
+        let origin = bounds.min + 0.5 * (size - spacing * (count.as_vec3() - Vec3::ONE));
+        let mut points = Vec::new();
+        for iy in 0..count.y {
+            for iz in 0..count.z {
+                for ix in 0..count.x {
+                    let p = origin + spacing * Vec3::new(ix as f32, iy as f32, iz as f32);
+                    if keep(p) {
+                        points.push(p);
+                    }
+                }
+            }
+        }
+        if points.is_empty() {
+            return Err(FillError::Empty { spacing });
+        }
+        Ok(points)
+    }
+
+    /// Exactly `count` of [`Fill::points`]: those nearest to `near`.
+    pub fn nearest(&self, spacing: f32, count: usize, near: Vec3) -> Result<Vec<Vec3>, FillError> {
+        let mut points = self.points(spacing)?;
+        if points.len() < count {
+            return Err(FillError::TooFew {
+                wanted: count,
+                found: points.len(),
+            });
+        }
+        points.sort_by(|a, b| {
+            let (da, db) = ((*a - near).length_squared(), (*b - near).length_squared());
+            da.total_cmp(&db)
+        });
+        points.truncate(count);
+        Ok(points)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_holds_its_volume() {
+        let fill = Fill::Region(Region::Box {
+            min: Vec3::new(-0.5, 0.0, 0.25),
+            max: Vec3::new(0.5, 0.2, 0.75),
+        });
+        let points = fill.points(0.05).unwrap();
+        assert_eq!(points.len(), 20 * 4 * 10);
+        for p in &points {
+            assert!(p.x.abs() < 0.476 && p.y > 0.024 && p.z > 0.274);
+        }
+    }
+
+    #[test]
+    fn a_ball_holds_its_volume() {
+        let fill = Fill::Region(Region::Sphere {
+            center: Vec3::ONE,
+            radius: 1.0,
+        });
+        let points = fill.points(0.05).unwrap();
+        let volume = points.len() as f32 * 0.05f32.powi(3);
+        let inner = 4.0 / 3.0 * std::f32::consts::PI * 0.975f32.powi(3);
+        assert!((volume / inner - 1.0).abs() < 0.02, "{volume} {inner}");
+    }
+
+    #[test]
+    fn impossible_fills_are_explained() {
+        let small = Fill::Region(Region::Sphere {
+            center: Vec3::ZERO,
+            radius: 0.01,
+        });
+        assert!(matches!(small.points(0.1), Err(FillError::Empty { .. })));
+        let huge = Fill::Region(Region::Box {
+            min: Vec3::splat(-1e5),
+            max: Vec3::splat(1e5),
+        });
+        assert!(matches!(huge.points(0.01), Err(FillError::TooMany { .. })));
+        let all = Fill::Region(Region::Everywhere);
+        assert_eq!(all.points(0.1), Err(FillError::Unbounded));
+    }
+}

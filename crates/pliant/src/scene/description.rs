@@ -1,0 +1,406 @@
+//! Every key of a scene file, declared once.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::field::{Action, Region};
+
+/// A scene.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Pliant scene")]
+pub struct Description {
+    /// One line that says what is seen.
+    pub title: String,
+    /// A few sentences: what it shows, where it comes from.
+    #[serde(default)]
+    pub description: String,
+    /// Simulated time in seconds.
+    pub duration: f64,
+    /// Time between two frames in seconds: one step of the world, after which
+    /// quantities are written.
+    #[serde(default = "defaults::frame")]
+    pub frame: f32,
+    /// How steps are divided.
+    #[serde(default)]
+    pub step: Step,
+    /// What pulls everything.
+    #[serde(default)]
+    pub gravity: Gravity,
+    /// Liquids.
+    #[serde(default)]
+    pub fluid: Vec<Fluid>,
+    /// Static surfaces.
+    #[serde(default)]
+    pub obstacle: Vec<Obstacle>,
+    /// What else acts on matter.
+    #[serde(default)]
+    pub field: Vec<Field>,
+    /// Places where liquid disappears.
+    #[serde(default)]
+    pub sink: Vec<Sink>,
+    /// Places where density, pressure and velocity are recorded.
+    #[serde(default)]
+    pub probe: Vec<Probe>,
+    /// Where pictures are taken from; chosen to show everything if left out.
+    #[serde(default)]
+    pub camera: Camera,
+}
+
+/// How steps are divided.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Step {
+    /// Courant number: the share of the support radius that sound may cross in a
+    /// sub-step. Above about 0.5 liquids become unstable.
+    pub cfl: f32,
+    /// Fixed length of a sub-step in seconds; chosen by stability if left out.
+    pub fixed: Option<f32>,
+    /// A frame that needs more sub-steps than this is refused.
+    pub max_substeps: u32,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        let s = crate::world::StepSettings::default();
+        Step {
+            cfl: s.cfl,
+            fixed: s.fixed,
+            max_substeps: s.max_substeps,
+        }
+    }
+}
+
+/// What pulls everything.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gravity {
+    /// Acceleration in m/s².
+    #[schemars(with = "[f32; 3]")]
+    pub acceleration: Vec3,
+}
+
+impl Default for Gravity {
+    fn default() -> Self {
+        Gravity {
+            acceleration: Vec3::new(0.0, -9.81, 0.0),
+        }
+    }
+}
+
+/// A liquid.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fluid {
+    /// Name in files and messages.
+    #[serde(default = "defaults::fluid_name")]
+    pub name: String,
+    /// A named liquid: water, barium, blood, honey or oil.
+    #[serde(default = "defaults::material")]
+    pub material: String,
+    /// Density in kg/m³, if not that of the material.
+    pub density: Option<f32>,
+    /// Dynamic viscosity in Pa·s, if not that of the material.
+    pub viscosity: Option<f32>,
+    /// Surface tension in N/m, if not that of the material; 0 for none.
+    pub surface_tension: Option<f32>,
+    /// Distance between particles in metres.
+    pub spacing: f32,
+    /// Support radius in spacings, 1.2 to 4; 2 gives about 33 neighbours.
+    #[serde(default = "defaults::support")]
+    pub support: f32,
+    /// Speed of sound in m/s; ten times the speed of a fall through the scene if
+    /// left out. Density varies by about (speed / sound_speed)².
+    pub sound_speed: Option<f32>,
+    /// Extra viscosity against particle noise (α of Monaghan 1992).
+    #[serde(default = "defaults::numerical_viscosity")]
+    pub numerical_viscosity: f32,
+    /// Allow pressures below zero, as Grahn 2008 literally has it.
+    #[serde(default)]
+    pub negative_pressure: bool,
+    /// Emitters stop at this number of particles.
+    #[serde(default = "defaults::max_particles")]
+    pub max_particles: usize,
+    /// Spaces full of liquid at the start.
+    #[serde(default)]
+    pub fill: Vec<Fill>,
+    /// Nozzles.
+    #[serde(default)]
+    pub emitter: Vec<Emitter>,
+}
+
+/// A space full of liquid at the start: give `region`, or `mesh`, or both.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fill {
+    /// A box or a sphere.
+    #[serde(default)]
+    pub region: Region,
+    /// Name of a closed obstacle whose inside is filled, as far as it is in the region.
+    pub mesh: Option<String>,
+    /// Exactly this number of particles: those nearest to `near`.
+    pub count: Option<usize>,
+    /// See `count`; the lowest corner of the world if left out. In metres.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub near: Option<Vec3>,
+    /// Velocity at the start in m/s.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub velocity: Vec3,
+}
+
+/// A round nozzle. Give `speed` or `rate`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Emitter {
+    /// Centre in metres.
+    #[schemars(with = "[f32; 3]")]
+    pub position: Vec3,
+    /// Direction in which the liquid leaves.
+    #[schemars(with = "[f32; 3]")]
+    pub direction: Vec3,
+    /// Radius in metres.
+    pub radius: f32,
+    /// Speed in m/s.
+    pub speed: Option<f32>,
+    /// Volume per time in m³/s.
+    pub rate: Option<f32>,
+    /// Opens at this time, in seconds.
+    #[serde(default)]
+    pub start: f64,
+    /// Closes at this time, in seconds; never if left out.
+    pub stop: Option<f64>,
+    /// Most particles it may make.
+    pub limit: Option<usize>,
+}
+
+/// A static surface.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Obstacle {
+    /// Name in files and messages.
+    pub name: String,
+    /// What it looks like.
+    pub shape: Shape,
+    /// How its triangles are found.
+    #[serde(default)]
+    pub index: Index,
+    /// Cell size of the distance field in metres (index `sdf` only).
+    pub sdf_cell: Option<f32>,
+    /// Share of the normal speed given back by a collision, 0 to 1.
+    #[serde(default)]
+    pub restitution: f32,
+    /// Coulomb friction coefficient.
+    #[serde(default)]
+    pub friction: f32,
+    /// Magnification of the shape.
+    #[serde(default = "defaults::one")]
+    pub scale: f32,
+    /// Turn about x, then y, then z, in degrees.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub rotate: Vec3,
+    /// Shift in metres, after turning.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub translate: Vec3,
+    /// 0 (not drawn) to 1 (opaque).
+    #[serde(default = "defaults::opacity")]
+    pub opacity: f32,
+}
+
+/// How the triangles of an obstacle are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Index {
+    /// Spatial hash with grown boxes: the fastest for static meshes.
+    #[default]
+    Hash,
+    /// Tree of boxes: the smallest.
+    Bvh,
+    /// Signed distance field: for closed meshes; sees only the nearest surface.
+    Sdf,
+}
+
+/// What an obstacle looks like. Lengths in metres.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// Everything below a plane is solid.
+    Plane {
+        /// A point of the plane.
+        #[schemars(with = "[f32; 3]")]
+        point: Vec3,
+        /// Direction of the free side.
+        #[schemars(with = "[f32; 3]")]
+        normal: Vec3,
+    },
+    /// The walls of a box; liquid may be inside or outside.
+    Box {
+        /// Smallest corner.
+        #[schemars(with = "[f32; 3]")]
+        min: Vec3,
+        /// Largest corner.
+        #[schemars(with = "[f32; 3]")]
+        max: Vec3,
+    },
+    /// A sphere of triangles.
+    Sphere {
+        /// Centre.
+        #[schemars(with = "[f32; 3]")]
+        center: Vec3,
+        /// Radius.
+        radius: f32,
+        /// Segments around the equator.
+        #[serde(default = "defaults::segments")]
+        segments: u32,
+    },
+    /// A closed straight tube.
+    Tube {
+        /// One end.
+        #[schemars(with = "[f32; 3]")]
+        from: Vec3,
+        /// Other end.
+        #[schemars(with = "[f32; 3]")]
+        to: Vec3,
+        /// Radius.
+        radius: f32,
+        /// Segments around.
+        #[serde(default = "defaults::segments")]
+        segments: u32,
+        /// Close the ends.
+        #[serde(default = "defaults::yes")]
+        capped: bool,
+    },
+    /// A human colon, closed at both ends, about 0.3 m wide.
+    Colon {
+        /// Number of triangles: 8040 or 40000.
+        #[serde(default = "defaults::colon_triangles")]
+        triangles: u32,
+        /// Another seed, another patient.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// A sloping landscape with a meandering channel, as a heightfield.
+    River {
+        /// Another seed, another landscape.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// Heights over a square grid; everything below is solid.
+    Heightfield {
+        /// Corner with the smallest x and z.
+        #[schemars(with = "[f32; 3]")]
+        origin: Vec3,
+        /// Distance between heights.
+        spacing: f32,
+        /// Rows of heights along x, one row per step along z.
+        heights: Vec<Vec<f32>>,
+    },
+    /// A wine glass with a wall, 0.2 m tall.
+    WineGlass {
+        /// Segments around.
+        #[serde(default = "defaults::segments")]
+        segments: u32,
+    },
+    /// A plain drinking glass with a wall.
+    Tumbler {
+        /// Segments around.
+        #[serde(default = "defaults::segments")]
+        segments: u32,
+    },
+    /// A mesh file: OBJ, STL, PLY or SMF.
+    Mesh {
+        /// Path, relative to the scene file.
+        file: String,
+        /// The mesh must be closed.
+        #[serde(default)]
+        closed: bool,
+    },
+}
+
+/// Something that acts on matter inside a region.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Where it acts; everywhere if left out.
+    #[serde(default)]
+    pub region: Region,
+    /// What it does.
+    pub action: Action,
+}
+
+/// A place where liquid disappears.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sink {
+    /// Where.
+    pub region: Region,
+}
+
+/// A place where density, pressure and velocity are recorded.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// Name of the columns in `probes.csv`.
+    pub name: String,
+    /// Where, in metres.
+    #[schemars(with = "[f32; 3]")]
+    pub position: Vec3,
+}
+
+/// Where pictures are taken from.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Camera {
+    /// Place of the eye in metres.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub eye: Option<Vec3>,
+    /// Place looked at in metres.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub target: Option<Vec3>,
+    /// Vertical opening angle in degrees.
+    pub fov: Option<f32>,
+    /// Direction from which the whole scene is shown, if there is no `eye`.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub direction: Option<Vec3>,
+    /// Speed in m/s at the end of the colour scale; the largest seen if left out.
+    pub speed_range: Option<f32>,
+}
+
+mod defaults {
+    pub fn frame() -> f32 {
+        0.04
+    }
+    pub fn fluid_name() -> String {
+        "fluid".into()
+    }
+    pub fn material() -> String {
+        "water".into()
+    }
+    pub fn support() -> f32 {
+        2.0
+    }
+    pub fn numerical_viscosity() -> f32 {
+        0.05
+    }
+    pub fn max_particles() -> usize {
+        10_000_000
+    }
+    pub fn one() -> f32 {
+        1.0
+    }
+    pub fn opacity() -> f32 {
+        0.25
+    }
+    pub fn segments() -> u32 {
+        48
+    }
+    pub fn yes() -> bool {
+        true
+    }
+    pub fn colon_triangles() -> u32 {
+        8040
+    }
+}

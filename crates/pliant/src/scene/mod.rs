@@ -1,0 +1,107 @@
+//! Scene files: TOML (or JSON with the same keys) -> [`World`](crate::World).
+//!
+//! `description.rs` declares every key once, with its unit and default; the JSON
+//! Schema, the checks and the documentation all come from there. `build.rs` makes
+//! the world, `error.rs` points at the line that is wrong, `shipped.rs` lists the
+//! scenes inside the program.
+
+mod build;
+pub mod description;
+mod error;
+mod overrides;
+mod shape;
+mod shipped;
+
+use std::path::{Path, PathBuf};
+
+pub use build::{Built, Probe};
+pub use description::Description;
+pub use error::SceneError;
+pub use shipped::SHIPPED;
+
+use error::Source;
+
+/// A scene that has been read and understood.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Short name, for output folders.
+    pub name: String,
+    /// What the file says, after overrides.
+    pub description: Description,
+    source: Source,
+    /// Folder that mesh files are relative to.
+    folder: PathBuf,
+    overrides: Vec<String>,
+}
+
+impl Scene {
+    /// The shipped scene called `what`, or the scene file at that path.
+    /// `overrides` are `key=value` pairs such as `fluid.0.viscosity=2`.
+    pub fn open(what: &str, overrides: &[String]) -> Result<Scene, SceneError> {
+        if let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == what) {
+            return Scene::parse(
+                name,
+                &format!("{name}.toml"),
+                text,
+                Path::new("."),
+                overrides,
+            );
+        }
+        let path = Path::new(what);
+        let looks_like_path = path.extension().is_some() || what.contains(std::path::is_separator);
+        if !looks_like_path && !path.exists() {
+            return Err(error::unknown_scene(what));
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| SceneError::new(what, format!("cannot read the scene: {e}")))?;
+        let name = path.file_stem().map_or_else(
+            || "scene".into(),
+            |stem| stem.to_string_lossy().into_owned(),
+        );
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Scene::parse(&name, what, &text, folder, overrides)
+    }
+
+    /// Reads a scene from `text`; `file` is its name in messages, and decides the
+    /// format: JSON if it ends in `.json`, TOML otherwise.
+    pub fn parse(
+        name: &str,
+        file: &str,
+        text: &str,
+        folder: &Path,
+        overrides: &[String],
+    ) -> Result<Scene, SceneError> {
+        let source = Source::new(file, text);
+        let description = source.read()?;
+        let description = if overrides.is_empty() {
+            description
+        } else {
+            overrides::apply(&source, overrides)?
+        };
+        let scene = Scene {
+            name: name.into(),
+            description,
+            source,
+            folder: folder.into(),
+            overrides: overrides.to_vec(),
+        };
+        scene.check()?;
+        Ok(scene)
+    }
+
+    /// The text it was read from, the file's name, its folder and the overrides:
+    /// all that is needed to read it again.
+    pub fn origin(&self) -> (&str, &str, &Path, &[String]) {
+        (
+            &self.source.text,
+            &self.source.file,
+            &self.folder,
+            &self.overrides,
+        )
+    }
+
+    /// The JSON Schema of scene files.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Description).into()
+    }
+}

@@ -1,0 +1,184 @@
+//! From the description of a shape to an obstacle with its index.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::{EulerRot, Quat, Vec3};
+
+use super::description::{self as d, Index, Shape};
+use crate::contact::Obstacle;
+use crate::mesh::{
+    Colon, Cuboid, HeightGrid, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
+};
+use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
+
+/// Why a shape cannot be made: the key that is wrong, and why.
+pub(super) struct ShapeError {
+    pub key: &'static str,
+    pub message: String,
+    pub help: Option<&'static str>,
+}
+
+fn wrong(message: impl Into<String>) -> ShapeError {
+    ShapeError {
+        key: "shape",
+        message: message.into(),
+        help: None,
+    }
+}
+
+/// The obstacle described by `o`, with an index that answers up to `reach`.
+pub(super) fn obstacle(
+    o: &d::Obstacle,
+    folder: &Path,
+    reach: f32,
+) -> Result<Obstacle, ShapeError> {
+    let rotation = Quat::from_euler(
+        EulerRot::ZYX,
+        o.rotate.z.to_radians(),
+        o.rotate.y.to_radians(),
+        o.rotate.x.to_radians(),
+    );
+    if let Shape::Plane { point, normal } = o.shape {
+        if normal.try_normalize().is_none() || !point.is_finite() {
+            return Err(wrong("a plane needs a finite `point` and a `normal` that is not zero"));
+        }
+        let point = rotation * (o.scale * point) + o.translate;
+        return Ok(Obstacle::plane(&o.name, point, rotation * normal)
+            .with_contact(o.restitution, o.friction));
+    }
+    if let Some(grid) = landscape(&o.shape) {
+        let mut grid = grid?;
+        if o.rotate != Vec3::ZERO {
+            return Err(ShapeError {
+                key: "rotate",
+                message: "a landscape cannot be turned".into(),
+                help: Some("turn gravity instead, or use a mesh"),
+            });
+        }
+        grid.origin = o.scale * grid.origin + o.translate;
+        grid.spacing *= o.scale;
+        grid.heights.iter_mut().for_each(|h| *h *= o.scale);
+        return Ok(
+            Obstacle::heightfield(&o.name, grid).with_contact(o.restitution, o.friction)
+        );
+    }
+    let mut mesh = triangles(&o.shape, folder)?;
+    mesh.transform(o.scale, rotation, o.translate);
+    if mesh.triangles.is_empty() {
+        return Err(wrong("the mesh has no triangles"));
+    }
+    let report = mesh.check();
+    if matches!(o.shape, Shape::Mesh { closed: true, .. }) && !report.is_closed() {
+        return Err(ShapeError {
+            key: "shape",
+            message: format!("a closed mesh is needed here, but {report}"),
+            help: Some("close the hole, or leave out `closed = true`"),
+        });
+    }
+    let mesh = Arc::new(mesh);
+    let index: Arc<dyn TriangleIndex> = match o.index {
+        Index::Hash => Arc::new(TriangleHash::build(mesh.clone(), reach)),
+        Index::Bvh => Arc::new(Bvh::build(mesh.clone())),
+        Index::Sdf => {
+            let cell = o.sdf_cell.unwrap_or(0.5 * reach);
+            if !(cell > 0.0 && cell.is_finite()) {
+                return Err(ShapeError {
+                    key: "sdf_cell",
+                    message: format!("`sdf_cell` is {cell}, but must be above 0"),
+                    help: None,
+                });
+            }
+            let sdf = Sdf::build(mesh.clone(), cell, reach).map_err(|e| ShapeError {
+                key: "index",
+                message: e.to_string(),
+                help: Some("use index = \"hash\" or \"bvh\""),
+            })?;
+            Arc::new(sdf)
+        }
+    };
+    Ok(Obstacle::mesh(&o.name, mesh, index, reach).with_contact(o.restitution, o.friction))
+}
+
+fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
+    let mesh = match shape {
+        Shape::Mesh { file, .. } => {
+            return read_mesh(folder.join(file)).map_err(|e| wrong(e.to_string()));
+        }
+        Shape::Plane { .. } | Shape::River { .. } | Shape::Heightfield { .. } => {
+            return Err(wrong("this shape is not a mesh"));
+        }
+        Shape::Box { min, max } => Cuboid::new(*min, *max).build(),
+        Shape::Sphere {
+            center,
+            radius,
+            segments,
+        } => UvSphere {
+            center: *center,
+            radius: *radius,
+            segments: *segments,
+            rings: (segments / 2).saturating_sub(1).max(2),
+        }
+        .build(),
+        Shape::Tube {
+            from,
+            to,
+            radius,
+            segments,
+            capped,
+        } => Tube {
+            path: vec![*from, *to],
+            radius: *radius,
+            segments: *segments,
+            smooth_rings: None,
+            capped: *capped,
+        }
+        .build(),
+        Shape::Colon { triangles, seed } => match triangles {
+            8040 => Colon::coarse(*seed).build(),
+            40_000 => Colon::fine(*seed).build(),
+            other => {
+                return Err(wrong(format!(
+                    "a colon has 8040 or 40000 triangles, not {other}"
+                )));
+            }
+        },
+        Shape::WineGlass { segments } => WineGlass {
+            segments: *segments,
+            ..WineGlass::default()
+        }
+        .build(),
+        Shape::Tumbler { segments } => Tumbler {
+            segments: *segments,
+            ..Tumbler::default()
+        }
+        .build(),
+    };
+    mesh.map_err(|e| wrong(e.to_string()))
+}
+
+fn landscape(shape: &Shape) -> Option<Result<HeightGrid, ShapeError>> {
+    let grid = match shape {
+        Shape::River { seed } => RiverBed {
+            seed: *seed,
+            ..RiverBed::default()
+        }
+        .heights(),
+        Shape::Heightfield {
+            origin,
+            spacing,
+            heights,
+        } => {
+            let nx = heights.first().map_or(0, Vec::len);
+            if heights.iter().any(|row| row.len() != nx) {
+                return Some(Err(wrong("every row of `heights` must be equally long")));
+            }
+            let mut flat = heights.iter().flatten().copied();
+            HeightGrid::from_fn(nx, heights.len(), *spacing, *origin, |_, _| {
+                flat.next().unwrap_or(0.0)
+            })
+        }
+        _ => return None,
+    };
+    Some(grid.map_err(|e| wrong(e.to_string())))
+}

@@ -1,0 +1,11 @@
+//! The scenes inside the program.
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        /// Name and text of every shipped scene.
+        pub const SHIPPED: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../scenes/", $name, ".toml")))),*];
+    };
+}
+
+shipped!["colon", "dam-break"];

@@ -1,0 +1,303 @@
+//! Eight f32 lanes for the hot loops, chosen at run time.
+//!
+//! A loop is written once, generic over [`Lanes`], and compiled twice: for AVX2
+//! and for any machine. Both do the same IEEE operations on the same lanes in
+//! the same order and neither fuses multiply and add, so the results are
+//! bit-identical whatever the processor.
+
+/// Number of lanes.
+pub(crate) const WIDTH: usize = 8;
+
+/// Eight-lane arithmetic. Implementations are zero-sized tokens; holding one
+/// proves that the instructions are there.
+pub(crate) trait Lanes: Copy {
+    /// Eight numbers.
+    type F: Copy;
+    /// Eight yes/no answers.
+    type M: Copy;
+
+    fn splat(self, v: f32) -> Self::F;
+    /// Loads `a[i..i + 8]`.
+    ///
+    /// # Safety
+    /// `i + 8 <= a.len()`.
+    unsafe fn load(self, a: &[f32], i: usize) -> Self::F;
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sqrt(self, a: Self::F) -> Self::F;
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    fn less(self, a: Self::F, b: Self::F) -> Self::M;
+    /// True in the first `n` lanes.
+    fn first(self, n: usize) -> Self::M;
+    fn and(self, a: Self::M, b: Self::M) -> Self::M;
+    fn any(self, m: Self::M) -> bool;
+    /// `a` where `m`, 0 elsewhere.
+    fn keep(self, a: Self::F, m: Self::M) -> Self::F;
+    /// Sum of the lanes, always in the same order.
+    fn sum(self, a: Self::F) -> f32;
+}
+
+/// Plain Rust on arrays: runs everywhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+macro_rules! lanewise {
+    ($a:ident, $b:ident, $e:expr) => {{
+        let mut out = [0.0f32; WIDTH];
+        for l in 0..WIDTH {
+            let f: fn(f32, f32) -> f32 = $e;
+            out[l] = f($a[l], $b[l]);
+        }
+        out
+    }};
+}
+
+impl Lanes for Portable {
+    type F = [f32; WIDTH];
+    type M = [bool; WIDTH];
+
+    #[inline(always)]
+    fn splat(self, v: f32) -> Self::F {
+        [v; WIDTH]
+    }
+    #[inline(always)]
+    unsafe fn load(self, a: &[f32], i: usize) -> Self::F {
+        let mut out = [0.0; WIDTH];
+        out.copy_from_slice(&a[i..i + WIDTH]);
+        out
+    }
+    #[inline(always)]
+    fn add(self, a: Self::F, b: Self::F) -> Self::F {
+        lanewise!(a, b, |x, y| x + y)
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F {
+        lanewise!(a, b, |x, y| x - y)
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F {
+        lanewise!(a, b, |x, y| x * y)
+    }
+    #[inline(always)]
+    fn div(self, a: Self::F, b: Self::F) -> Self::F {
+        lanewise!(a, b, |x, y| x / y)
+    }
+    #[inline(always)]
+    fn sqrt(self, a: Self::F) -> Self::F {
+        a.map(f32::sqrt)
+    }
+    #[inline(always)]
+    fn max(self, a: Self::F, b: Self::F) -> Self::F {
+        // The second operand wins ties and NaN, as the vector instruction has it.
+        lanewise!(a, b, |x, y| if x > y { x } else { y })
+    }
+    #[inline(always)]
+    fn less(self, a: Self::F, b: Self::F) -> Self::M {
+        let mut out = [false; WIDTH];
+        for l in 0..WIDTH {
+            out[l] = a[l] < b[l];
+        }
+        out
+    }
+    #[inline(always)]
+    fn first(self, n: usize) -> Self::M {
+        let mut out = [false; WIDTH];
+        for (l, o) in out.iter_mut().enumerate() {
+            *o = l < n;
+        }
+        out
+    }
+    #[inline(always)]
+    fn and(self, a: Self::M, b: Self::M) -> Self::M {
+        let mut out = [false; WIDTH];
+        for l in 0..WIDTH {
+            out[l] = a[l] & b[l];
+        }
+        out
+    }
+    #[inline(always)]
+    fn any(self, m: Self::M) -> bool {
+        m.iter().any(|&b| b)
+    }
+    #[inline(always)]
+    fn keep(self, a: Self::F, m: Self::M) -> Self::F {
+        let mut out = [0.0; WIDTH];
+        for l in 0..WIDTH {
+            out[l] = if m[l] { a[l] } else { 0.0 };
+        }
+        out
+    }
+    #[inline(always)]
+    fn sum(self, a: Self::F) -> f32 {
+        let [b0, b1, b2, b3] = [a[0] + a[4], a[1] + a[5], a[2] + a[6], a[3] + a[7]];
+        (b0 + b2) + (b1 + b3)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Lanes, WIDTH};
+    use std::arch::x86_64::*;
+
+    /// 256-bit registers. Made only by [`Avx2::detect`].
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(());
+
+    impl Avx2 {
+        /// The token, if the processor has AVX2.
+        pub(crate) fn detect() -> Option<Avx2> {
+            is_x86_feature_detected!("avx2").then_some(Avx2(()))
+        }
+    }
+
+    /// `FIRST[8 - n..16 - n]` has its first `n` lanes set.
+    static FIRST: [i32; 2 * WIDTH] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    // SAFETY of every block below: an `Avx2` exists only where `detect` found the
+    // instructions.
+    impl Lanes for Avx2 {
+        type F = __m256;
+        type M = __m256;
+
+        #[inline(always)]
+        fn splat(self, v: f32) -> __m256 {
+            unsafe { _mm256_set1_ps(v) }
+        }
+        #[inline(always)]
+        unsafe fn load(self, a: &[f32], i: usize) -> __m256 {
+            debug_assert!(i + WIDTH <= a.len());
+            // SAFETY: in range by the caller's promise.
+            unsafe { _mm256_loadu_ps(a.as_ptr().add(i)) }
+        }
+        #[inline(always)]
+        fn add(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_add_ps(a, b) }
+        }
+        #[inline(always)]
+        fn sub(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_sub_ps(a, b) }
+        }
+        #[inline(always)]
+        fn mul(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_mul_ps(a, b) }
+        }
+        #[inline(always)]
+        fn div(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_div_ps(a, b) }
+        }
+        #[inline(always)]
+        fn sqrt(self, a: __m256) -> __m256 {
+            unsafe { _mm256_sqrt_ps(a) }
+        }
+        #[inline(always)]
+        fn max(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_max_ps(a, b) }
+        }
+        #[inline(always)]
+        fn less(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
+        }
+        #[inline(always)]
+        fn first(self, n: usize) -> __m256 {
+            let n = n.min(WIDTH);
+            // SAFETY: `8 - n..16 - n` lies within the table for n in 0..=8.
+            unsafe { _mm256_loadu_ps(FIRST.as_ptr().add(WIDTH - n).cast()) }
+        }
+        #[inline(always)]
+        fn and(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_and_ps(a, b) }
+        }
+        #[inline(always)]
+        fn any(self, m: __m256) -> bool {
+            unsafe { _mm256_movemask_ps(m) != 0 }
+        }
+        #[inline(always)]
+        fn keep(self, a: __m256, m: __m256) -> __m256 {
+            unsafe { _mm256_and_ps(a, m) }
+        }
+        #[inline(always)]
+        fn sum(self, a: __m256) -> f32 {
+            unsafe {
+                let b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
+                let c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+                _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps::<1>(c, c)))
+            }
+        }
+    }
+}
+
+/// Calls a function that is generic over [`Lanes`] with the best token of this
+/// machine: `dispatch!(name(args...))` calls `name(lanes, args...)` compiled for it.
+macro_rules! dispatch {
+    ($f:ident ( $($arg:ident : $ty:ty),* $(,)? )) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn with_avx2(lanes: $crate::simd::Avx2, $($arg: $ty),*) {
+                $f(lanes, $($arg),*)
+            }
+            if let Some(lanes) = $crate::simd::Avx2::detect() {
+                // SAFETY: `detect` has found AVX2.
+                unsafe { with_avx2(lanes, $($arg),*) }
+            } else {
+                $f($crate::simd::Portable, $($arg),*)
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        $f($crate::simd::Portable, $($arg),*)
+    }};
+}
+pub(crate) use dispatch;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exercise<L: Lanes>(l: L, a: &[f32], b: &[f32]) -> Vec<u32> {
+        // SAFETY: both inputs hold at least eight numbers.
+        let (x, y) = unsafe { (l.load(a, 0), l.load(b, 0)) };
+        let mask = l.and(l.less(x, y), l.first(5));
+        let values = [
+            l.add(x, y),
+            l.sub(x, y),
+            l.mul(x, y),
+            l.div(x, y),
+            l.sqrt(l.mul(x, x)),
+            l.max(x, y),
+            l.keep(x, mask),
+            l.splat(a[3]),
+        ];
+        let mut bits: Vec<u32> = values.iter().map(|&v| l.sum(v).to_bits()).collect();
+        bits.push(u32::from(l.any(mask)));
+        bits
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn avx2_and_portable_agree_to_the_bit() {
+        let Some(avx2) = Avx2::detect() else { return };
+        let mut seed = 1u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) as f32 / 1e6 - 8.0
+        };
+        for _ in 0..1000 {
+            let a: Vec<f32> = (0..8).map(|_| next()).collect();
+            let b: Vec<f32> = (0..8).map(|_| next()).collect();
+            assert_eq!(exercise(avx2, &a, &b), exercise(Portable, &a, &b));
+        }
+    }
+
+    #[test]
+    fn first_sets_that_many_lanes() {
+        for n in 0..=8 {
+            let kept = Portable.keep(Portable.splat(1.0), Portable.first(n));
+            assert_eq!(Portable.sum(kept), n as f32);
+        }
+    }
+}

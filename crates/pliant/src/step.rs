@@ -1,0 +1,423 @@
+//! The step, phase by phase, in the order in which everything happens.
+//!
+//! ```text
+//! emit and remove
+//! sub-steps: neighbours -> density -> forces -> fields -> integrate -> contacts
+//! ```
+
+use glam::Vec3;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::contact::{Ball, Contact, Hit, Obstacle, resolve};
+use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit};
+use crate::observe::Stage;
+use crate::world::{World, sides};
+
+/// Points per parallel task in the loops over single points.
+const CHUNK: usize = 256;
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// Number of sub-steps.
+    pub substeps: u32,
+    /// Shortest sub-step in seconds.
+    pub smallest_dt: f32,
+    /// What set it.
+    pub limit: StepLimit,
+    /// Largest speed of any point in m/s.
+    pub max_speed: f32,
+    /// Particles made.
+    pub emitted: usize,
+    /// Particles taken away.
+    pub removed: usize,
+}
+
+/// Why a step could not be made.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StepError {
+    /// The step is not a positive time.
+    #[error("a step of {dt} s cannot be made; it must be a positive time")]
+    BadStep {
+        /// The step asked for.
+        dt: f32,
+    },
+    /// A fixed sub-step beyond what is stable.
+    #[error(
+        "fluid `{fluid}`: a fixed sub-step of {fixed:.3e} s is too large: {limit} allows at most \
+         {allowed:.3e} s; shorten `step.fixed`, leave it out, or {remedy}"
+    )]
+    FixedTooLarge {
+        /// Name of the liquid.
+        fluid: String,
+        /// The sub-step of the settings.
+        fixed: f32,
+        /// What would be stable.
+        allowed: f32,
+        /// The law that sets it.
+        limit: StepLimit,
+        /// Another way out.
+        remedy: &'static str,
+    },
+    /// The step would take for ever.
+    #[error(
+        "step {step}: {needed} sub-steps of {dt:.3e} s would be needed (limited by {limit}); \
+         at most {most} are allowed: {remedy}"
+    )]
+    TooManySubsteps {
+        /// Number of the step.
+        step: u64,
+        /// Sub-steps needed.
+        needed: u64,
+        /// Sub-steps allowed.
+        most: u32,
+        /// Length of one.
+        dt: f32,
+        /// What sets it.
+        limit: StepLimit,
+        /// What to change.
+        remedy: &'static str,
+    },
+    /// Numbers have run away.
+    #[error(
+        "step {step}, {time:.4} s: fluid `{fluid}` has blown up: particle {particle} moves at \
+         {speed:.3e} m/s, the speed of sound is {sound_speed:.3e} m/s; the sub-step was {dt:.3e} s, \
+         limited by {limit}; lower `step.cfl`, raise `numerical_viscosity`, or look for \
+         overlapping particles at the start"
+    )]
+    Diverged {
+        /// Number of the step.
+        step: u64,
+        /// Simulated time.
+        time: f64,
+        /// Name of the liquid.
+        fluid: String,
+        /// Name of the particle.
+        particle: u32,
+        /// Its speed, perhaps not a number.
+        speed: f32,
+        /// Speed of sound in the liquid.
+        sound_speed: f32,
+        /// Length of the sub-step.
+        dt: f32,
+        /// What set it.
+        limit: StepLimit,
+    },
+}
+
+impl World {
+    /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
+    pub fn step(&mut self, dt: f32) -> Result<StepReport, StepError> {
+        if !(dt.is_finite() && dt > 0.0) {
+            return Err(StepError::BadStep { dt });
+        }
+        self.prepare();
+        self.obstacle_impulse.clear();
+        let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
+        self.obstacle_impulse.resize(slots, Vec3::ZERO);
+        self.last_step = dt;
+        let start = self.time;
+        let mut report = StepReport {
+            substeps: 0,
+            smallest_dt: dt,
+            limit: StepLimit::Frame,
+            max_speed: 0.0,
+            emitted: 0,
+            removed: 0,
+        };
+        let mut left = dt;
+        while left > 0.0 {
+            let bound = self.bound()?;
+            let parts = (f64::from(left) / f64::from(bound.dt)).ceil().max(1.0);
+            if parts + f64::from(report.substeps) > f64::from(self.settings.max_substeps) {
+                return Err(StepError::TooManySubsteps {
+                    step: self.steps,
+                    needed: parts as u64,
+                    most: self.settings.max_substeps,
+                    dt: bound.dt,
+                    limit: bound.limit,
+                    remedy: remedy(bound.limit),
+                });
+            }
+            let sub_dt = if parts == 1.0 {
+                left
+            } else {
+                (f64::from(left) / parts) as f32
+            };
+            self.substep(sub_dt, bound.limit, &mut report)?;
+            left = if parts == 1.0 { 0.0 } else { left - sub_dt };
+            report.substeps += 1;
+            if sub_dt < report.smallest_dt {
+                report.smallest_dt = sub_dt;
+                report.limit = bound.limit;
+            }
+            report.max_speed = report.max_speed.max(self.max_speed);
+            self.time += f64::from(sub_dt);
+        }
+        // Sub-steps are rounded; frames are not.
+        self.time = start + f64::from(dt);
+        self.steps += 1;
+        Ok(report)
+    }
+
+    /// What must be known before the first sub-step.
+    fn prepare(&mut self) {
+        self.refresh_sides();
+        if self.fluids.iter().all(|(_, f)| f.sound_speed() > 0.0) {
+            return;
+        }
+        let bounds = self.bounds();
+        let height = bounds.size().max(Vec3::ZERO).dot(self.gravity.abs())
+            / self.gravity.length().max(1e-9);
+        let fall = (2.0 * self.gravity.length() * height).sqrt();
+        let jets = self.nozzles.iter().map(|(_, n)| n.emitter.speed);
+        let fastest = jets.fold(fall.max(self.max_speed), f32::max);
+        for (_, fluid) in self.fluids.iter_mut() {
+            fluid.choose_sound_speed((10.0 * fastest).max(1.0));
+        }
+    }
+
+    /// The sub-step that the matter allows now.
+    fn bound(&self) -> Result<StepBound, StepError> {
+        let acceleration = self.max_acceleration.max(self.gravity.length());
+        let mut bound = StepBound {
+            dt: f32::INFINITY,
+            limit: StepLimit::Frame,
+        };
+        for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
+            let b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
+            if let Some(fixed) = self.settings.fixed {
+                // What holds at rest decides: speed and acceleration may exceed it shortly.
+                let rest = fluid.step_bound(1.0, 0.0, self.gravity.length());
+                if fixed > rest.dt {
+                    return Err(StepError::FixedTooLarge {
+                        fluid: fluid.settings().name.clone(),
+                        fixed,
+                        allowed: fluid.step_bound(self.settings.cfl, 0.0, 0.0).dt,
+                        limit: rest.limit,
+                        remedy: remedy(rest.limit),
+                    });
+                }
+            }
+            if b.dt < bound.dt {
+                bound = b;
+            }
+        }
+        Ok(match self.settings.fixed {
+            Some(dt) => StepBound {
+                dt,
+                limit: StepLimit::Fixed,
+            },
+            None => bound,
+        })
+    }
+
+    fn substep(
+        &mut self,
+        dt: f32,
+        limit: StepLimit,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        let mut timers = self.timers;
+        timers.time(Stage::Emit, || self.emit_and_remove(report));
+        timers.time(Stage::Neighbours, || {
+            self.fluids.iter_mut().for_each(|(_, f)| f.sort());
+        });
+        timers.time(Stage::Density, || {
+            self.fluids.iter_mut().for_each(|(_, f)| f.compute_density());
+        });
+        timers.time(Stage::Forces, || {
+            self.fluids.iter_mut().for_each(|(_, f)| f.compute_forces());
+        });
+        timers.time(Stage::Fields, || self.apply_fields());
+        let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
+        timers.time(Stage::Contacts, || self.drift(dt));
+        self.timers = timers;
+        self.previous_dt = dt;
+        self.substeps += 1;
+        outcome
+    }
+
+    /// Emitters make particles and sinks take them away.
+    fn emit_and_remove(&mut self, report: &mut StepReport) {
+        let mut fresh: Vec<NewParticle> = Vec::new();
+        for (_, nozzle) in self.nozzles.iter_mut() {
+            let Some(fluid) = self.fluids.get_mut(nozzle.fluid) else {
+                continue;
+            };
+            let settings = fluid.settings();
+            let room = settings.max_particles.saturating_sub(fluid.len());
+            fresh.clear();
+            nozzle
+                .emitter
+                .emit(self.time, settings.spacing, room, &mut fresh);
+            if !fresh.is_empty() {
+                fluid.add(&fresh, |p| sides(&self.obstacles, p));
+                report.emitted += fresh.len();
+            }
+        }
+        for (_, sink) in self.sinks.iter() {
+            for (_, fluid) in self.fluids.iter_mut() {
+                let removed = fluid.remove_where(|p| sink.region.contains(p));
+                report.removed += removed;
+                self.removed += removed as u64;
+            }
+        }
+    }
+
+    /// Adds gravity and all fields to the accelerations.
+    fn apply_fields(&mut self) {
+        let gravity = self.gravity;
+        let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
+        for (_, fluid) in self.fluids.iter_mut() {
+            let Motion {
+                position: [x, y, z],
+                velocity: [vx, vy, vz],
+                acceleration: [ax, ay, az],
+                ..
+            } = fluid.motion_mut();
+            (ax, ay, az, x, y, z, vx, vy, vz)
+                .into_par_iter()
+                .with_min_len(4096)
+                .for_each(|(ax, ay, az, x, y, z, vx, vy, vz)| {
+                    let mut a = gravity;
+                    for field in &fields {
+                        a += field
+                            .acceleration(Vec3::new(*x, *y, *z), Vec3::new(*vx, *vy, *vz));
+                    }
+                    *ax += a.x;
+                    *ay += a.y;
+                    *az += a.z;
+                });
+        }
+    }
+
+    /// Leap-frog (Grahn 2008, 7.1): velocities go from the middle of the last
+    /// sub-step to the middle of this one. Fails if a particle runs away.
+    fn kick(&mut self, dt: f32, limit: StepLimit) -> Result<(), StepError> {
+        let kick = 0.5 * (self.previous_dt + dt);
+        self.max_speed = 0.0;
+        self.max_acceleration = 0.0;
+        for (_, fluid) in self.fluids.iter_mut() {
+            let sound_speed = fluid.sound_speed();
+            let Motion {
+                velocity: [vx, vy, vz],
+                acceleration: [ax, ay, az],
+                ..
+            } = fluid.motion_mut();
+            // Largest squared speed and acceleration; a NaN makes them infinite.
+            let (v2, a2) = (vx, vy, vz, ax, ay, az)
+                .into_par_iter()
+                .with_min_len(4096)
+                .map(|(vx, vy, vz, ax, ay, az)| {
+                    *vx += kick * *ax;
+                    *vy += kick * *ay;
+                    *vz += kick * *az;
+                    let v2 = *vx * *vx + *vy * *vy + *vz * *vz;
+                    let a2 = *ax * *ax + *ay * *ay + *az * *az;
+                    (
+                        if v2.is_nan() { f32::INFINITY } else { v2 },
+                        if a2.is_nan() { f32::INFINITY } else { a2 },
+                    )
+                })
+                .reduce(|| (0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+            if !(v2.sqrt() < 100.0 * sound_speed) && !fluid.is_empty() {
+                return Err(diverged(fluid, self.steps, self.time, dt, limit));
+            }
+            self.max_speed = self.max_speed.max(v2.sqrt());
+            self.max_acceleration = self.max_acceleration.max(a2.sqrt());
+        }
+        Ok(())
+    }
+
+    /// Moves every particle past all obstacles to its new place (7.2), and notes
+    /// the contacts.
+    fn drift(&mut self, dt: f32) {
+        let obstacles: Vec<(usize, &Obstacle)> = self.obstacles.iter().collect();
+        self.contacts.clear();
+        for (matter, fluid) in self.fluids.iter_mut() {
+            let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
+            let Motion {
+                position: [x, y, z],
+                velocity: [vx, vy, vz],
+                id,
+                ..
+            } = fluid.motion_mut();
+            let parts: Vec<Vec<Contact>> = (
+                x.par_chunks_mut(CHUNK),
+                y.par_chunks_mut(CHUNK),
+                z.par_chunks_mut(CHUNK),
+                vx.par_chunks_mut(CHUNK),
+                vy.par_chunks_mut(CHUNK),
+                vz.par_chunks_mut(CHUNK),
+                id.par_chunks(CHUNK),
+            )
+                .into_par_iter()
+                .map(|(x, y, z, vx, vy, vz, id)| {
+                    let mut contacts = Vec::new();
+                    for i in 0..x.len() {
+                        let from = Vec3::new(x[i], y[i], z[i]);
+                        let velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        let ball = Ball {
+                            from,
+                            to: from + dt * velocity,
+                            velocity,
+                            radius,
+                        };
+                        let (place, velocity) = resolve(&obstacles, ball, &mut |hit: Hit| {
+                            contacts.push(Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: hit.obstacle as u32,
+                                triangle: hit.touch.triangle,
+                                barycentric: hit.touch.barycentric,
+                                place: hit.touch.point,
+                                impulse: mass * hit.velocity_change,
+                            });
+                        });
+                        [x[i], y[i], z[i]] = place.to_array();
+                        [vx[i], vy[i], vz[i]] = velocity.to_array();
+                    }
+                    contacts
+                })
+                .collect();
+            self.contacts.extend(parts.into_iter().flatten());
+        }
+        for contact in &self.contacts {
+            self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse;
+        }
+    }
+}
+
+fn remedy(limit: StepLimit) -> &'static str {
+    match limit {
+        StepLimit::SoundSpeed => "lower `sound_speed` or raise `spacing`",
+        StepLimit::Viscosity => "lower `viscosity` or `numerical_viscosity`, or raise `spacing`",
+        StepLimit::SurfaceTension => "lower `surface_tension` or raise `spacing`",
+        StepLimit::Acceleration => "look for overlapping particles or a strong field",
+        StepLimit::Frame | StepLimit::Fixed => "raise `step.max_substeps`",
+    }
+}
+
+#[cold]
+fn diverged(fluid: &Fluid, step: u64, time: f64, dt: f32, limit: StepLimit) -> StepError {
+    let speeds = fluid.velocities().iter().map(Vec3::length);
+    let (worst, speed) = speeds
+        .enumerate()
+        .max_by(|a, b| {
+            let key = |v: f32| if v.is_nan() { f32::INFINITY } else { v };
+            key(a.1).total_cmp(&key(b.1))
+        })
+        .unwrap_or((0, f32::NAN));
+    StepError::Diverged {
+        step,
+        time,
+        fluid: fluid.settings().name.clone(),
+        particle: fluid.ids().get(worst).copied().unwrap_or(0),
+        speed,
+        sound_speed: fluid.sound_speed(),
+        dt,
+        limit,
+    }
+}

@@ -1,0 +1,515 @@
+//! The world: owns all matter, obstacles and fields, and what is measured of them.
+//! How it moves is in `step.rs`.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::contact::{Contact, Obstacle};
+use crate::field::Field;
+use crate::fluid::{Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink};
+use crate::math::{Aabb, Xyz};
+use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
+use crate::slots::{Handle, Slots};
+
+/// The points of any matter: what fields, contact, observers and pictures see.
+#[derive(Clone, Copy, Debug)]
+pub struct PointsView<'a> {
+    /// Positions in metres.
+    pub position: Xyz<'a>,
+    /// Velocities in m/s.
+    pub velocity: Xyz<'a>,
+    /// 1 / mass in 1/kg; 0 for points that nothing moves.
+    pub inverse_mass: PerPoint<'a>,
+    /// Radius of contact in metres.
+    pub radius: f32,
+    /// Names of the points, kept when memory is re-ordered.
+    pub id: &'a [u32],
+}
+
+/// A number that all points share, or one for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PerPoint<'a> {
+    /// The same for every point.
+    Same(f32),
+    /// One per point.
+    Each(&'a [f32]),
+}
+
+impl PerPoint<'_> {
+    /// The number of point `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> f32 {
+        match self {
+            PerPoint::Same(v) => *v,
+            PerPoint::Each(values) => values[i],
+        }
+    }
+}
+
+/// The surface of matter that has one: triangles over its points.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfaceView<'a> {
+    /// The points that the triangles refer to.
+    pub points: PointsView<'a>,
+    /// Three point indices per triangle, counter-clockwise from outside.
+    pub triangles: &'a [[u32; 3]],
+}
+
+/// What every kind of matter shows of itself.
+pub trait Matter {
+    /// Name in reports and files.
+    fn name(&self) -> &str;
+    /// Its points.
+    fn points(&self) -> PointsView<'_>;
+    /// Its surface, if it keeps one.
+    fn surface(&self) -> Option<SurfaceView<'_>>;
+    /// Further numbers per point, by name, for files and colours.
+    fn scalars(&self) -> Vec<(&'static str, Vec<f32>)>;
+    /// Heap memory held, in bytes.
+    fn bytes(&self) -> usize;
+}
+
+impl Matter for Fluid {
+    fn name(&self) -> &str {
+        &self.settings().name
+    }
+
+    fn points(&self) -> PointsView<'_> {
+        PointsView {
+            position: self.positions(),
+            velocity: self.velocities(),
+            inverse_mass: PerPoint::Same(1.0 / self.particle_mass()),
+            radius: self.particle_radius(),
+            id: self.ids(),
+        }
+    }
+
+    fn surface(&self) -> Option<SurfaceView<'_>> {
+        None
+    }
+
+    fn scalars(&self) -> Vec<(&'static str, Vec<f32>)> {
+        vec![
+            ("density", self.densities().to_vec()),
+            ("pressure", self.pressures().collect()),
+        ]
+    }
+
+    fn bytes(&self) -> usize {
+        Fluid::bytes(self)
+    }
+}
+
+/// How a world divides its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepSettings {
+    /// Courant number: the share of the support radius that sound may cross in a
+    /// sub-step.
+    pub cfl: f32,
+    /// Use sub-steps of this length in seconds, whatever the matter allows.
+    pub fixed: Option<f32>,
+    /// A step that needs more sub-steps than this is refused.
+    pub max_substeps: u32,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        StepSettings {
+            cfl: 0.4,
+            fixed: None,
+            max_substeps: 100_000,
+        }
+    }
+}
+
+/// A nozzle and the liquid it feeds.
+#[derive(Clone, Debug)]
+pub(crate) struct Nozzle {
+    pub fluid: Handle<Fluid>,
+    pub emitter: Emitter,
+}
+
+/// Everything that exists and moves together.
+///
+/// ```
+/// use pliant::{Fill, FluidSettings, Material, Obstacle, Region, Vec3, World};
+/// let mut world = World::new();
+/// world.add_obstacle(Obstacle::plane("floor", Vec3::ZERO, Vec3::Y));
+/// let water = world.add_fluid(FluidSettings::new(Material::WATER, 0.02))?;
+/// let block = Region::Box { min: Vec3::ZERO, max: Vec3::splat(0.2) };
+/// world.fill(water, &Fill::Region(block))?;
+/// for _ in 0..10 {
+///     world.step(1.0 / 60.0)?;
+/// }
+/// println!("kinetic energy {:.3} J", world.totals().kinetic);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Acceleration of everything, in m/s².
+    pub gravity: Vec3,
+    /// How steps are divided.
+    pub settings: StepSettings,
+    pub(crate) fluids: Slots<Fluid>,
+    pub(crate) obstacles: Slots<Obstacle>,
+    pub(crate) fields: Slots<Field>,
+    pub(crate) nozzles: Slots<Nozzle>,
+    pub(crate) sinks: Slots<Sink>,
+    pub(crate) time: f64,
+    pub(crate) steps: u64,
+    pub(crate) substeps: u64,
+    /// Length of the last sub-step: the leap-frog's velocities are half of it behind.
+    pub(crate) previous_dt: f32,
+    pub(crate) max_speed: f32,
+    pub(crate) max_acceleration: f32,
+    pub(crate) removed: u64,
+    pub(crate) timers: Timers,
+    pub(crate) contacts: Vec<Contact>,
+    /// Impulse on every obstacle during the last step, in N·s.
+    pub(crate) obstacle_impulse: Vec<Vec3>,
+    pub(crate) last_step: f32,
+    /// Obstacles have changed: where particles belong must be found again.
+    pub(crate) sides_stale: bool,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        World::new()
+    }
+}
+
+impl World {
+    /// An empty world on Earth: 9.81 m/s² down the y axis.
+    pub fn new() -> World {
+        World {
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            settings: StepSettings::default(),
+            fluids: Slots::default(),
+            obstacles: Slots::default(),
+            fields: Slots::default(),
+            nozzles: Slots::default(),
+            sinks: Slots::default(),
+            time: 0.0,
+            steps: 0,
+            substeps: 0,
+            previous_dt: 0.0,
+            max_speed: 0.0,
+            max_acceleration: 0.0,
+            removed: 0,
+            timers: Timers::default(),
+            contacts: Vec::new(),
+            obstacle_impulse: Vec::new(),
+            last_step: 0.0,
+            sides_stale: false,
+        }
+    }
+
+    /// Adds an empty liquid; give it particles with [`World::fill`] or
+    /// [`World::add_emitter`].
+    pub fn add_fluid(&mut self, settings: FluidSettings) -> Result<Handle<Fluid>, SettingsError> {
+        Ok(self.fluids.add(Fluid::new(settings)?))
+    }
+
+    /// Fills a space with liquid at rest. Returns the number of particles.
+    pub fn fill(&mut self, fluid: Handle<Fluid>, fill: &Fill) -> Result<usize, FillError> {
+        let Some(spacing) = self.fluids.get(fluid).map(|f| f.settings().spacing) else {
+            return Ok(0);
+        };
+        let points = fill.points(spacing)?;
+        let particles: Vec<NewParticle> = points
+            .into_iter()
+            .map(|position| NewParticle {
+                position,
+                velocity: Vec3::ZERO,
+            })
+            .collect();
+        Ok(self.add_particles(fluid, &particles))
+    }
+
+    /// Adds single particles. Returns how many; 0 for a stale handle.
+    pub fn add_particles(&mut self, fluid: Handle<Fluid>, particles: &[NewParticle]) -> usize {
+        let obstacles = &self.obstacles;
+        match self.fluids.get_mut(fluid) {
+            Some(fluid) => {
+                fluid.add(particles, |p| sides(obstacles, p));
+                let fastest = particles.iter().map(|p| p.velocity.length());
+                self.max_speed = fastest.fold(self.max_speed, f32::max);
+                particles.len()
+            }
+            None => 0,
+        }
+    }
+
+    /// Adds a surface to bump into.
+    pub fn add_obstacle(&mut self, obstacle: Obstacle) -> Handle<Obstacle> {
+        self.sides_stale = true;
+        self.obstacles.add(obstacle)
+    }
+
+    /// Takes an obstacle away; liquid it held is free to go.
+    pub fn remove_obstacle(&mut self, obstacle: Handle<Obstacle>) -> Option<Obstacle> {
+        self.sides_stale = true;
+        self.obstacles.remove(obstacle)
+    }
+
+    /// Takes a liquid away.
+    pub fn remove_fluid(&mut self, fluid: Handle<Fluid>) -> Option<Fluid> {
+        self.fluids.remove(fluid)
+    }
+
+    /// Adds something that accelerates matter.
+    pub fn add_field(&mut self, field: Field) -> Handle<Field> {
+        self.fields.add(field)
+    }
+
+    /// Takes a field away.
+    pub fn remove_field(&mut self, field: Handle<Field>) -> Option<Field> {
+        self.fields.remove(field)
+    }
+
+    /// Adds a nozzle that feeds `fluid`.
+    pub fn add_emitter(&mut self, fluid: Handle<Fluid>, emitter: Emitter) {
+        self.nozzles.add(Nozzle { fluid, emitter });
+    }
+
+    /// Adds a place where liquid disappears.
+    pub fn add_sink(&mut self, sink: Sink) -> Handle<Sink> {
+        self.sinks.add(sink)
+    }
+
+    /// A liquid.
+    pub fn fluid(&self, handle: Handle<Fluid>) -> Option<&Fluid> {
+        self.fluids.get(handle)
+    }
+
+    /// All liquids.
+    pub fn fluids(&self) -> impl Iterator<Item = &Fluid> {
+        self.fluids.iter().map(|(_, f)| f)
+    }
+
+    /// An obstacle.
+    pub fn obstacle(&self, handle: Handle<Obstacle>) -> Option<&Obstacle> {
+        self.obstacles.get(handle)
+    }
+
+    /// All obstacles.
+    pub fn obstacles(&self) -> impl Iterator<Item = &Obstacle> {
+        self.obstacles.iter().map(|(_, o)| o)
+    }
+
+    /// All matter, whatever its kind.
+    pub fn matter(&self) -> impl Iterator<Item = &dyn Matter> {
+        self.fluids.iter().map(|(_, f)| f as &dyn Matter)
+    }
+
+    /// Simulated time in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps and sub-steps made.
+    pub fn steps(&self) -> (u64, u64) {
+        (self.steps, self.substeps)
+    }
+
+    /// Wall time per stage since the world was made.
+    pub fn timers(&self) -> &Timers {
+        &self.timers
+    }
+
+    /// Contacts of the last sub-step.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// Mean force on an obstacle during the last step, in N.
+    pub fn force_on(&self, obstacle: Handle<Obstacle>) -> Vec3 {
+        match self.obstacle_impulse.get(obstacle.index()) {
+            Some(&impulse) if self.last_step > 0.0 => impulse / self.last_step,
+            _ => Vec3::ZERO,
+        }
+    }
+
+    /// Particles taken away by sinks so far.
+    pub fn removed(&self) -> u64 {
+        self.removed
+    }
+
+    /// Number of points of all matter.
+    pub fn point_count(&self) -> usize {
+        self.matter().map(|m| m.points().position.len()).sum()
+    }
+
+    /// Mass, energies and momentum of all matter.
+    pub fn totals(&self) -> Totals {
+        self.matter()
+            .map(|m| Totals::of(&m.points(), self.gravity))
+            .fold(Totals::default(), |a, b| a.plus(&b))
+    }
+
+    /// The box around all points of matter and all bounded obstacles.
+    pub fn bounds(&self) -> Aabb {
+        let mut bounds = Aabb::EMPTY;
+        for m in self.matter() {
+            bounds = bounds.union(&Aabb::of(m.points().position.iter()));
+        }
+        for o in self.obstacles() {
+            if let Some(b) = o.bounds() {
+                bounds = bounds.union(&b);
+            }
+        }
+        bounds
+    }
+
+    /// Number of particles on the wrong side of a closed obstacle: 0 unless the
+    /// engine has failed.
+    pub fn leaked(&self) -> usize {
+        if self.sides_stale {
+            return 0;
+        }
+        self.fluids
+            .iter()
+            .map(|(_, fluid)| {
+                let position = fluid.positions();
+                fluid
+                    .sides()
+                    .par_iter()
+                    .enumerate()
+                    .with_min_len(256)
+                    .filter(|&(i, &side)| sides(&self.obstacles, position.get(i)) != side)
+                    .count()
+            })
+            .sum()
+    }
+
+    /// Finds for every particle in which closed obstacles it belongs.
+    pub(crate) fn refresh_sides(&mut self) {
+        if !std::mem::take(&mut self.sides_stale) {
+            return;
+        }
+        let obstacles = &self.obstacles;
+        for (_, fluid) in self.fluids.iter_mut() {
+            let found: Vec<u32> = (0..fluid.len())
+                .into_par_iter()
+                .with_min_len(256)
+                .map(|i| sides(obstacles, fluid.positions().get(i)))
+                .collect();
+            fluid.sides_mut().copy_from_slice(&found);
+        }
+    }
+
+    /// A fingerprint of the state of all matter, independent of memory order.
+    pub fn hash(&self) -> StateHash {
+        let mut hash = StateHash::default();
+        for m in self.matter() {
+            let points = m.points();
+            let mut order: Vec<u32> = (0..points.id.len() as u32).collect();
+            order.sort_unstable_by_key(|&i| points.id[i as usize]);
+            for &i in &order {
+                let (p, v) = (
+                    points.position.get(i as usize),
+                    points.velocity.get(i as usize),
+                );
+                hash.word(points.id[i as usize]);
+                hash.f32s(&p.to_array());
+                hash.f32s(&v.to_array());
+            }
+        }
+        hash
+    }
+
+    /// Writes everything that changes while the world runs. What is fixed
+    /// (obstacles, settings) is not written: restore into a world that was built
+    /// in the same way.
+    pub fn save(&self, out: &mut Encoder) {
+        out.u64(self.fingerprint());
+        out.f64(self.time);
+        out.u64(self.steps);
+        out.u64(self.substeps);
+        out.f32(self.previous_dt);
+        out.f32(self.max_speed);
+        out.f32(self.max_acceleration);
+        out.u64(self.removed);
+        for (_, nozzle) in self.nozzles.iter() {
+            out.u64(nozzle.emitter.made as u64);
+            out.u64(nozzle.emitter.discs);
+        }
+        for (_, fluid) in self.fluids.iter() {
+            fluid.save(out);
+        }
+    }
+
+    /// Restores what [`World::save`] wrote; from then on the world continues with
+    /// the same bits as the one that was saved.
+    pub fn load(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
+        if from.u64()? != self.fingerprint() {
+            return Err(CheckpointError::Mismatch(
+                "it was made with other liquids, obstacles, fields or meshes".into(),
+            ));
+        }
+        self.time = from.f64()?;
+        self.steps = from.u64()?;
+        self.substeps = from.u64()?;
+        self.previous_dt = from.f32()?;
+        self.max_speed = from.f32()?;
+        self.max_acceleration = from.f32()?;
+        self.removed = from.u64()?;
+        for (_, nozzle) in self.nozzles.iter_mut() {
+            nozzle.emitter.made = from.u64()? as usize;
+            nozzle.emitter.discs = from.u64()?;
+        }
+        for (_, fluid) in self.fluids.iter_mut() {
+            fluid.load(from)?;
+        }
+        self.sides_stale = false;
+        Ok(())
+    }
+
+    /// A number that differs between worlds built differently.
+    fn fingerprint(&self) -> u64 {
+        let mut hash = StateHash::default();
+        hash.f32s(&self.gravity.to_array());
+        hash.f32s(&[self.settings.cfl, self.settings.fixed.unwrap_or(0.0)]);
+        for (i, fluid) in self.fluids.iter() {
+            let s = fluid.settings();
+            hash.word(i as u32);
+            hash.f32s(&[
+                s.material.density,
+                s.material.viscosity,
+                s.material.surface_tension,
+                s.spacing,
+                s.support,
+                s.sound_speed.unwrap_or(0.0),
+                s.numerical_viscosity,
+                f32::from(u8::from(s.negative_pressure)),
+            ]);
+        }
+        for (i, obstacle) in self.obstacles.iter() {
+            hash.word(i as u32);
+            hash.f32s(&[obstacle.restitution, obstacle.friction]);
+            if let Some((normal, offset)) = obstacle.as_plane() {
+                hash.f32s(&[normal.x, normal.y, normal.z, offset]);
+            }
+            if let Some(mesh) = obstacle.triangles() {
+                for v in &mesh.vertices {
+                    hash.f32s(&v.to_array());
+                }
+                for t in &mesh.triangles {
+                    t.iter().for_each(|&v| hash.word(v));
+                }
+            }
+        }
+        hash.word(self.fields.iter().count() as u32);
+        hash.word(self.nozzles.iter().count() as u32);
+        hash.word(self.sinks.iter().count() as u32);
+        hash.value()
+    }
+}
+
+/// Bit b is set if `p` is inside closed obstacle b. The first 32 obstacles count.
+pub(crate) fn sides(obstacles: &Slots<Obstacle>, p: Vec3) -> u32 {
+    obstacles
+        .iter()
+        .filter(|&(i, o)| i < 32 && o.is_closed() && o.contains(p))
+        .fold(0, |bits, (i, _)| bits | 1 << i)
+}
