@@ -1,0 +1,126 @@
+//! Colours for numbers.
+
+use crate::colour::Colour;
+
+/// A scale of colours from a low to a high value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColourMap {
+    /// Dark violet over green to yellow; evenly rising lightness, readable with
+    /// colour-blindness and in print.
+    #[default]
+    Meadow,
+    /// Deep blue to white foam, for the speed of liquids.
+    Water,
+    /// Chalk white to warm cream, for contrast liquids.
+    Barium,
+    /// Blue over light grey to red, for values around a middle.
+    CoolWarm,
+}
+
+impl ColourMap {
+    /// Every map, for menus and tests.
+    pub const ALL: [ColourMap; 4] = [
+        ColourMap::Meadow,
+        ColourMap::Water,
+        ColourMap::Barium,
+        ColourMap::CoolWarm,
+    ];
+
+    /// The name in scene files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColourMap::Meadow => "meadow",
+            ColourMap::Water => "water",
+            ColourMap::Barium => "barium",
+            ColourMap::CoolWarm => "cool-warm",
+        }
+    }
+
+    /// The map of that name.
+    pub fn from_name(name: &str) -> Option<ColourMap> {
+        ColourMap::ALL.into_iter().find(|m| m.name() == name)
+    }
+
+    /// Evenly spaced colours, sRGB encoded.
+    fn stops(self) -> &'static [u32] {
+        match self {
+            ColourMap::Meadow => &[
+                0x3f0a58, 0x443b84, 0x33628d, 0x21898c, 0x2fb07a, 0x7fd04e, 0xf6e62a,
+            ],
+            ColourMap::Water => &[
+                0x0a3a8c, 0x1257b0, 0x1f7bd0, 0x45a2e2, 0x86c8ef, 0xc6e6f8, 0xf8fdff,
+            ],
+            ColourMap::Barium => &[0xdccfb4, 0xe8dec8, 0xf1ead9, 0xf8f4e9, 0xfefdf9],
+            ColourMap::CoolWarm => &[
+                0x3a4cc0, 0x6f90ee, 0xa8c4fb, 0xdddddd, 0xf4b798, 0xe27a5d, 0xb4152c,
+            ],
+        }
+    }
+
+    /// The colour at `t` from 0 (low) to 1 (high), clamped; a value that is not
+    /// a number is magenta, so that it is seen.
+    pub fn colour(self, t: f32) -> Colour {
+        if t.is_nan() {
+            return Colour::hex(0xff00ff);
+        }
+        let stops = self.stops();
+        let place = t.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
+        let k = (place as usize).min(stops.len() - 2);
+        let f = place - k as f32;
+        // Mixed in encoded values, where equal steps look equal.
+        let channel = |shift: u32| {
+            let byte = |rgb: u32| ((rgb >> shift) & 0xff) as f32;
+            let mixed = byte(stops[k]) * (1.0 - f) + byte(stops[k + 1]) * f;
+            crate::colour::srgb_to_linear(mixed / 255.0)
+        };
+        Colour::linear(channel(16), channel(8), channel(0))
+    }
+
+    /// The colour of `value` on a scale from `low` to `high`; if the scale has no
+    /// length, the middle colour.
+    pub fn colour_in(self, value: f32, (low, high): (f32, f32)) -> Colour {
+        let length = high - low;
+        if length > 0.0 && length.is_finite() {
+            self.colour((value - low) / length)
+        } else {
+            self.colour(if value.is_nan() { value } else { 0.5 })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lightness(c: Colour) -> f32 {
+        0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b
+    }
+
+    #[test]
+    fn one_way_maps_get_lighter_all_the_way() {
+        for map in [ColourMap::Meadow, ColourMap::Water, ColourMap::Barium] {
+            for i in 0..100 {
+                let at = |i: i32| lightness(map.colour(i as f32 / 100.0));
+                assert!(at(i + 1) > at(i), "{} at {i}", map.name());
+            }
+        }
+    }
+
+    #[test]
+    fn cool_warm_is_lightest_in_the_middle() {
+        let middle = lightness(ColourMap::CoolWarm.colour(0.5));
+        assert!(middle > 3.0 * lightness(ColourMap::CoolWarm.colour(0.0)));
+        assert!(middle > 3.0 * lightness(ColourMap::CoolWarm.colour(1.0)));
+    }
+
+    #[test]
+    fn odd_values_have_a_colour() {
+        let map = ColourMap::Water;
+        assert_eq!(map.colour(-3.0), map.colour(0.0));
+        assert_eq!(map.colour(f32::INFINITY), map.colour(1.0));
+        assert_eq!(map.colour(f32::NAN), Colour::hex(0xff00ff));
+        assert_eq!(map.colour_in(7.0, (7.0, 7.0)), map.colour(0.5));
+        assert_eq!(ColourMap::from_name("barium"), Some(ColourMap::Barium));
+        assert_eq!(ColourMap::from_name("rainbow"), None);
+    }
+}
