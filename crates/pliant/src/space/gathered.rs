@@ -83,7 +83,7 @@ impl Gathered {
         // The sphere cuts the triangle's plane in a disc of this radius, squared.
         let cut2 = radius_squared - height * height + doubt;
         let touch = self.radius + cut2.max(0.0).sqrt();
-        cut2 < 0.0 || across2 > touch * touch + doubt
+        (cut2 < 0.0) | (across2 > touch * touch + doubt)
     }
 
     /// The closest point if it is within the radius.
