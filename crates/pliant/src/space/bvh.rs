@@ -12,6 +12,21 @@ use crate::mesh::TriMesh;
 
 /// A bounding volume hierarchy. It answers queries of any radius, finds the
 /// closest point of the whole mesh and, for closed meshes, tells inside from outside.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pliant::{Vec3, mesh::TriMesh, space::{Bvh, TriangleIndex}};
+///
+/// let tetrahedron = TriMesh {
+///     vertices: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
+///     triangles: vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+/// };
+/// let bvh = Bvh::build(Arc::new(tetrahedron));
+/// assert!(bvh.contains(Vec3::splat(0.1)));
+/// let crossing = bvh.first_crossing(Vec3::splat(0.1), Vec3::new(0.1, 0.1, -0.3)).unwrap();
+/// assert_eq!(crossing.triangle, 0);
+/// assert!((crossing.fraction - 0.25).abs() < 1e-6);
+/// ```
 pub struct Bvh {
     mesh: Arc<TriMesh>,
     nodes: Vec<Node>,
@@ -195,10 +210,9 @@ impl TriangleIndex for Bvh {
         let r2 = radius * radius;
         let limit = r2 * BOX_SLACK;
         let mut stack = [0u32; STACK];
-        let mut len = 1;
-        while len > 0 {
-            len -= 1;
-            let node = &self.nodes[stack[len] as usize];
+        let mut len = 0;
+        let mut node = &self.nodes[0];
+        loop {
             if node.is_leaf() {
                 for t in self.leaf(node) {
                     if let Some(found) = t.within(center, r2) {
@@ -206,13 +220,27 @@ impl TriangleIndex for Bvh {
                     }
                 }
             } else if node.has_children() {
-                for child in [node.first + 1, node.first] {
-                    if self.nodes[child as usize].distance_squared(center) <= limit {
-                        stack[len] = child;
+                let left = &self.nodes[node.first as usize];
+                let right = &self.nodes[node.first as usize + 1];
+                let near_right = right.distance_squared(center) <= limit;
+                if left.distance_squared(center) <= limit {
+                    if near_right {
+                        stack[len] = node.first + 1;
                         len += 1;
                     }
+                    node = left;
+                    continue;
+                }
+                if near_right {
+                    node = right;
+                    continue;
                 }
             }
+            if len == 0 {
+                return;
+            }
+            len -= 1;
+            node = &self.nodes[stack[len] as usize];
         }
     }
 

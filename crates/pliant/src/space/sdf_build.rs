@@ -80,6 +80,9 @@ pub(super) fn build(mesh: Arc<TriMesh>, cell: f32, reach: f32) -> Result<Sdf, Sd
         cell,
         blocks: blocks.to_array().map(|b| b as u32),
     };
+    let triangles: Vec<Gathered> = (0..mesh.triangles.len() as u32)
+        .map(|t| Gathered::of(&mesh, t))
+        .collect();
     let bvh = Bvh::build(mesh.clone());
     let signed = |p: Vec3, bound: f32| {
         let (nearest, feature) = bvh.closest(p, bound)?;
@@ -109,13 +112,13 @@ pub(super) fn build(mesh: Arc<TriMesh>, cell: f32, reach: f32) -> Result<Sdf, Sd
         .for_each(|((distance, nearest), &block)| {
             for node in 0..NODES_PER_BLOCK {
                 let p = grid.node(block, node);
-                // The distance changes by at most a cell from node to node.
-                let before = [1, NODES, NODES * NODES]
+                // The triangle nearest to the node before is a good first guess.
+                let guess = [1, NODES, NODES * NODES]
                     .iter()
                     .filter(|&&s| node / s % NODES > 0)
-                    .map(|&s| distance[node - s].abs())
+                    .map(|&s| triangles[nearest[node - s] as usize].closest(p).0.distance)
                     .fold(f32::INFINITY, f32::min);
-                let found = signed(p, before + 1.001 * cell).or_else(|| signed(p, f32::INFINITY));
+                let found = signed(p, 1.00001 * guess);
                 if let Some((d, t)) = found {
                     distance[node] = d;
                     nearest[node] = t;
@@ -123,9 +126,6 @@ pub(super) fn build(mesh: Arc<TriMesh>, cell: f32, reach: f32) -> Result<Sdf, Sd
             }
         });
 
-    let triangles = (0..mesh.triangles.len() as u32)
-        .map(|t| Gathered::of(&mesh, t))
-        .collect();
     Ok(Sdf {
         bounds,
         mesh,

@@ -152,6 +152,7 @@ impl TriangleHash {
     /// The cells whose box is within `margin` of the triangle.
     fn cells_in_reach(&self, t: &Gathered, margin: f32) -> Vec<(u64, u32)> {
         let half = 0.5 * self.cell;
+        let farthest = margin + half * 3f32.sqrt();
         let bounds = Aabb::of(t.corners).grown(margin);
         let first = self.cell_at_clamped(bounds.min);
         let last = self.cell_at_clamped(bounds.max);
@@ -161,6 +162,9 @@ impl TriangleHash {
                 for k in first[2]..=last[2] {
                     let corner = Vec3::new(i as f32, j as f32, k as f32) * self.cell;
                     let center = self.origin + corner + Vec3::splat(half);
+                    if t.is_beyond(center, farthest * farthest) {
+                        continue;
+                    }
                     // The plane through the closest point, square to the line to
                     // it, has the whole triangle on its far side: the box's
                     // distance from that plane bounds its distance from the triangle.

@@ -183,6 +183,48 @@ fn nothing_leaves_a_closed_mesh() {
 }
 
 #[test]
+fn sdf_crossings_lie_on_the_surface() {
+    for (name, mesh) in meshes() {
+        let bvh = Bvh::build(mesh.clone());
+        let sdf = Sdf::build(mesh.clone(), 0.05, 0.1).unwrap();
+        let mut random = Random::new(9);
+        let mut hits = 0;
+        for i in 0..600 {
+            let from = random.in_box(mesh.aabb().grown(0.3));
+            let to = from + random.direction() * [0.1, 1.0, 20.0][i % 3];
+            let Some(hit) = sdf.first_crossing(from, to) else {
+                continue;
+            };
+            hits += 1;
+            let at = from.lerp(to, hit.fraction);
+            assert!(
+                bvh.closest(at, sdf.error_bound() + 1e-4).is_some(),
+                "{name} {at}"
+            );
+            // The side it names is the one it starts from.
+            let back = sdf.distance(at + hit.normal * 1e-3) < 0.0;
+            let start = sdf.is_inside(from);
+            let at_start = sdf.distance(from).abs() < 1e-3;
+            assert!(at_start || back == start, "{name} {at}");
+        }
+        assert!(hits > 100, "{name}: {hits}");
+    }
+}
+
+#[test]
+fn large_triangles_do_not_fill_the_memory() {
+    let mut mesh = cube();
+    mesh.vertices.iter_mut().for_each(|v| *v *= 50.0);
+    let mesh = Arc::new(mesh);
+    let hash = TriangleHash::build(mesh.clone(), 0.01);
+    assert!(hash.bytes() < 64 << 20, "{}", hash.bytes());
+    assert_eq!(collect(&hash, Vec3::new(50.005, 1.0, 2.0), 0.01).len(), 1);
+    assert!(collect(&hash, Vec3::new(50.02, 1.0, 2.0), 0.01).is_empty());
+    let hit = hash.first_crossing(Vec3::ZERO, Vec3::new(60.0, 1.0, 2.0));
+    assert!((hit.unwrap().fraction - 50.0 / 60.0).abs() < 1e-5);
+}
+
+#[test]
 fn degenerate_segments_and_places_do_not_panic() {
     let mesh = Arc::new(icosphere(2));
     let mut indices = exact_indices(&mesh, 0.1);
@@ -224,7 +266,6 @@ fn closest_and_sign_of_the_bvh_equal_brute_force() {
             assert_eq!(found.distance, truth, "{name}");
             assert!(bvh.closest(p, truth * 0.99).is_none());
             assert_eq!(bvh.signed_distance(p).unwrap().abs(), truth);
-            // Even and odd numbers of crossings tell the same.
             if !mesh.aabb().contains(p) {
                 assert!(!bvh.contains(p), "{name}");
             }
