@@ -5,4 +5,5 @@ pub mod math;
 pub mod mesh;
 pub mod space;
 
+pub use glam::Quat;
 pub use glam::Vec3;

@@ -145,7 +145,7 @@ mod tests {
             v.x += if i % 2 == 0 { 4e-5 } else { -4e-5 };
         }
         let first = mesh.vertices[0];
-        assert_eq!(mesh.clone().weld(1e-6), 0.max(mesh.clone().weld(0.0)));
+        assert_eq!(mesh.clone().weld(1e-6), mesh.clone().weld(0.0));
         mesh.weld(1e-4);
         assert_eq!((mesh.vertices.len(), mesh.vertices[0]), (8, first));
         assert!(mesh.check().is_sound());
