@@ -50,7 +50,7 @@ impl TriMesh {
         removed
     }
 
-    /// Drops triangles that repeat a vertex or have no area; returns how many.
+    /// Drops triangles for which [`TriMesh::is_degenerate`] is true; returns how many.
     /// Vertices stay, so that their indices keep their meaning.
     pub fn remove_degenerate(&mut self) -> usize {
         let before = self.triangles.len();
@@ -167,7 +167,8 @@ mod tests {
         let mut mesh = soup();
         mesh.weld(0.0);
         mesh.triangles.insert(3, [1, 1, 2]);
-        assert_eq!(mesh.remove_degenerate(), 1);
+        mesh.triangles.push([0, 1, 99]);
+        assert_eq!(mesh.remove_degenerate(), 2);
         assert!(mesh.check().is_sound());
     }
 

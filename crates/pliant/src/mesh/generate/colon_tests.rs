@@ -95,6 +95,15 @@ fn every_seed_is_sound_and_of_human_size() {
 }
 
 #[test]
+fn any_seed_builds() {
+    for i in 0..300u64 {
+        let seed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mesh = Colon::coarse(seed).build();
+        assert!(mesh.is_ok_and(|m| m.check().is_sound()), "seed {seed}");
+    }
+}
+
+#[test]
 fn the_fine_mesh_does_not_cross_itself() {
     for seed in [0, 7] {
         assert_eq!(self_intersections(&Colon::fine(seed).build().unwrap()), 0);
