@@ -20,7 +20,7 @@ pub mod world;
 pub use contact::{Contact, Obstacle};
 pub use field::{Action, Field, Region};
 pub use fluid::{Emitter, Fill, Fluid, FluidSettings, Material, Sink};
-pub use glam::Vec3;
+pub use glam::{Quat, Vec3};
 pub use mesh::TriMesh;
 pub use slots::Handle;
 pub use step::{StepError, StepReport};

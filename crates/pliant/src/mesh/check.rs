@@ -261,11 +261,12 @@ impl TriMesh {
         report
     }
 
-    /// True if triangle `t` repeats a vertex or is so thin that it has no normal.
-    /// Its indices must be in range.
+    /// True if triangle `t` repeats a vertex, is so thin that it has no normal, or
+    /// refers to a vertex that does not exist.
     pub fn is_degenerate(&self, t: usize) -> bool {
         let [i, j, k] = self.triangles[t];
-        if i == j || j == k || k == i {
+        let exists = |v: u32| (v as usize) < self.vertices.len();
+        if i == j || j == k || k == i || ![i, j, k].into_iter().all(exists) {
             return true;
         }
         let [a, b, c] = self.corners(t).map(|v| v.as_dvec3());

@@ -23,6 +23,16 @@ const ROWS: usize = 3;
 const CLOSEST: f32 = 0.85;
 
 /// A closed colon with haustra, from the rectum to the caecum.
+///
+/// ```
+/// use pliant::mesh::Colon;
+///
+/// let (mesh, path) = Colon::coarse(7).build_with_path()?;
+/// assert_eq!(mesh.triangles.len(), 8_040);
+/// assert!(mesh.check().faces_outwards());
+/// let rectum = path.points[10];
+/// # Ok::<(), pliant::mesh::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Colon {
     /// The axis before variation, from the rectum to the caecum. The tube ends at the
@@ -48,8 +58,8 @@ pub struct Colon {
 pub struct ColonPath {
     /// Points of the axis, inside the colon (the tips on its wall), in metres.
     pub points: Vec<Vec3>,
-    /// Distance from the axis that stays inside the wall all around, in metres;
-    /// 0 at the tips.
+    /// Radius of a ball about the point that stays inside the wall, in metres; 0 at
+    /// the tips.
     pub radii: Vec<f32>,
     /// Unit directions of the axis, towards the caecum.
     pub tangents: Vec<Vec3>,
@@ -117,25 +127,20 @@ impl Colon {
         let last = stations.len() - 1;
         let rings = &stations[1..last];
         let mut points = Vec::with_capacity(rings.len() * segments);
-        let mut path = ColonPath {
-            points: stations.iter().map(|s| s.frame.point).collect(),
-            radii: vec![0.0; stations.len()],
-            tangents: stations.iter().map(|s| s.frame.tangent).collect(),
-        };
-        // A polygon's sides are nearer to its middle than its corners.
-        let inside = (PI / segments as f32).cos();
-        for (i, station) in rings.iter().enumerate() {
-            let mut least = f32::INFINITY;
+        for station in rings {
             for j in 0..segments {
                 let theta = angle(j, segments);
                 let r = station.cap * self.wall(station, theta);
-                least = least.min(r);
                 let (sin, cos) = theta.sin_cos();
                 let f = &station.frame;
                 points.push(f.point + r * (cos * f.normal + sin * f.binormal));
             }
-            path.radii[i + 1] = inside * least;
         }
+        let path = ColonPath {
+            points: stations.iter().map(|s| s.frame.point).collect(),
+            radii: free_radii(&stations, &points),
+            tangents: stations.iter().map(|s| s.frame.tangent).collect(),
+        };
         let mesh = skin(
             points,
             segments,
@@ -155,17 +160,17 @@ impl Colon {
         let row = (theta / TAU * ROWS as f32) as usize % ROWS;
         let key = self.seed ^ ((row as u64 + 1) << 32);
         // 0 on a taenia, 1 over most of the row between two.
-        let across = 1.0 - (0.5 * ROWS as f32 * theta).cos().powi(4);
+        let across = 1.0 - (0.5 * ROWS as f32 * theta).cos().abs().powi(3);
         // Rows are set off by a third of a sac, and each a little irregular.
         let wander = 0.16 * along(key, station.sacs / 1.7);
         let phase = station.sacs + row as f32 / ROWS as f32 + wander;
         // 0 on a fold, 1 over most of the sac between two.
-        let sac = 1.0 - (PI * phase).cos().powi(6);
+        let sac = 1.0 - (PI * phase).cos().abs().powi(5);
         let size = 0.8 + 0.4 * unit(key, phase.floor() as i64 as u64);
         let bulge = across * sac * size;
         let uneven = 0.03 * along(key ^ 0xff, station.arc / (2.0 * station.radius));
         let free =
-            station.radius * (1.0 + station.fold_depth * (2.0 * bulge - 1.0) + uneven * across);
+            station.radius * (1.0 + station.fold_depth * (2.0 * bulge - 0.8) + uneven * across);
         // On the inside of a bend the wall is squeezed, the more the nearer it comes
         // to the bend's middle, where it would cross itself.
         let (sin, cos) = theta.sin_cos();
@@ -176,7 +181,7 @@ impl Colon {
 
     /// The largest distance of the wall from the axis, in metres.
     fn reach(station: &Station) -> f32 {
-        station.cap * station.radius * (1.03 + 1.4 * station.fold_depth)
+        station.cap * station.radius * (1.03 + 1.6 * station.fold_depth)
     }
 
     /// The rings' places, with a tip before the first and after the last.
@@ -322,6 +327,22 @@ impl Colon {
         }
         Ok(())
     }
+}
+
+/// The distance of each station from the nearest corner of the wall, and a tenth
+/// less, because the wall is flat between its corners.
+fn free_radii(stations: &[Station], wall: &[Vec3]) -> Vec<f32> {
+    let last = stations.len() - 1;
+    let segments = wall.len() / (last - 1);
+    let radius = |s: &Station| {
+        let nearby = |other: &Station| (other.arc - s.arc).abs() < 1.5 * s.radius;
+        let tips = [&stations[0], &stations[last]].map(|tip| tip.frame.point);
+        let rings = stations[1..last].iter().zip(wall.chunks_exact(segments));
+        let corners = rings.filter(|r| nearby(r.0)).flat_map(|r| r.1);
+        let distances = corners.chain(&tips).map(|c| c.distance(s.frame.point));
+        0.9 * distances.fold(f32::INFINITY, f32::min)
+    };
+    stations.iter().map(radius).collect()
 }
 
 /// Radius and fold depth at a control point plus a fraction; never beyond the

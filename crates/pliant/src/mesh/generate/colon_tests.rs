@@ -95,6 +95,15 @@ fn every_seed_is_sound_and_of_human_size() {
 }
 
 #[test]
+fn any_seed_builds() {
+    for i in 0..300u64 {
+        let seed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mesh = Colon::coarse(seed).build();
+        assert!(mesh.is_ok_and(|m| m.check().is_sound()), "seed {seed}");
+    }
+}
+
+#[test]
 fn the_fine_mesh_does_not_cross_itself() {
     for seed in [0, 7] {
         assert_eq!(self_intersections(&Colon::fine(seed).build().unwrap()), 0);
@@ -107,10 +116,13 @@ fn the_path_is_inside() {
         let (mesh, path) = Colon::coarse(seed).build_with_path().unwrap();
         assert_eq!(path.points.len(), 203);
         for (i, &p) in path.points.iter().enumerate().skip(1).take(201) {
-            let nearest = mesh
-                .vertices
-                .iter()
-                .map(|v| v.distance(p))
+            // Corners, middles of edges and of triangles stand for the wall.
+            let nearest = (0..mesh.triangles.len())
+                .flat_map(|t| {
+                    let [a, b, c] = mesh.corners(t);
+                    [a, 0.5 * (a + b), 0.5 * (b + c), (a + b + c) / 3.0]
+                })
+                .map(|q| q.distance(p))
                 .fold(f32::INFINITY, f32::min);
             assert!(
                 path.radii[i] > 0.0 && nearest >= path.radii[i],
@@ -150,13 +162,10 @@ fn the_wall_has_sacs_and_bands() {
         .iter()
         .fold((1.0f32, 0.0f32), |(l, h), &r| (l.min(r), h.max(r)));
     assert!(high / low > 1.35, "{low} to {high}");
-    // Around, every taenia is nearer to the axis than the rows beside it.
+    // Around, every taenia is nearer to the axis than one of the rows beside it.
     for ring in 220..300 {
-        let band = radius(ring, 0);
-        assert!(
-            row.iter()
-                .all(|_| band < 1.02 * radius(ring, 8).max(radius(ring, 42)))
-        );
+        let rows = radius(ring, 8).max(radius(ring, 42));
+        assert!(radius(ring, 0) < 1.02 * rows, "ring {ring}");
     }
 }
 

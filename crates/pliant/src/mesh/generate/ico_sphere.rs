@@ -116,10 +116,10 @@ mod tests {
             assert!(report.is_sound(), "{report}");
             assert_eq!(report.triangles, 20 * 4usize.pow(cuts));
             assert_eq!(report.vertices, 10 * 4usize.pow(cuts) + 2);
-            // The missing part shrinks four times per cut, from 39.5 %.
+            // The missing part, 39.5 % without cuts, shrinks nearly four times per cut.
             let exact = std::f32::consts::PI / 6.0;
             let missing = 1.0 - report.volume / exact;
-            assert!(missing > 0.0 && missing < 0.5 * 0.25f32.powi(cuts as i32));
+            assert!(missing > 0.0 && missing < 0.6 * 0.25f32.powi(cuts as i32));
         }
     }
 

@@ -115,7 +115,7 @@ impl RiverBed {
                 let random = |channel: u64| unit(self.seed ^ (5 + channel), i);
                 // One per stretch of river, so that they never dam it.
                 let x = self.length * (i as f32 + 0.2 + 0.6 * random(0)) / self.boulders as f32;
-                let side = self.channel_width * 0.8 * (random(1) - 0.5);
+                let side = self.channel_width * 0.5 * (random(1) - 0.5);
                 let radius = self.boulder_radius * (0.5 + 0.5 * random(2));
                 let z = self.channel_center(x) + side;
                 Boulder {

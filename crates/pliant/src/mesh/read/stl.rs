@@ -85,7 +85,7 @@ fn text(bytes: &[u8]) -> Result<TriMesh, ParseError> {
     let mut facet: Option<usize> = None;
     let mut open = false;
     let mut lines = Lines::new(bytes);
-    while let Some((line, content)) = lines.next() {
+    for (line, content) in lines.by_ref() {
         let content = content.trim_ascii();
         let end = content
             .iter()

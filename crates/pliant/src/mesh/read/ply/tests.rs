@@ -1,4 +1,4 @@
-//! Tests of the PLY reader, in a file of their own for their length.
+//! Tests of the PLY reader.
 
 use super::*;
 
