@@ -1,3 +1,6 @@
 //! The program `pliant`.
 
+#[cfg(test)]
+mod output;
+
 fn main() {}
