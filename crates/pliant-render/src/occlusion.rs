@@ -93,8 +93,9 @@ fn openness_at(
         let height = (v.dot(normal) - bias).max(0.0);
         sum += fall_off * fall_off * fall_off * height / (vv + 1e-3 * radius2);
     }
-    // The published weight 5 σ / (r^6 n) with the r^6 taken into the fall-off.
-    let strength = 5.0 * 0.55 * radius / TAPS as f32;
+    // The published weight 5 σ / (r^6 n) with the r^6 taken into the fall-off and
+    // σ proportional to r, which leaves no unit.
+    let strength = 5.0 * radius / TAPS as f32;
     (1.0 - strength * sum).max(0.0)
 }
 

@@ -77,7 +77,8 @@ impl<'a> Frame<'a> {
         let (spheres, sphere_rects) = project_spheres(scene, &view, grid);
         let (triangles, triangle_rects) = project_meshes(scene, &view, grid, true);
         let (glass, glass_rects) = project_meshes(scene, &view, grid, false);
-        lighting.shadows = cast_shadows(scene, lighting.key_world);
+        lighting.shadows = cast_shadows(scene, lighting.key_world, true);
+        lighting.glass_shadows = cast_shadows(scene, lighting.key_world, false);
         let ground = scene
             .ground
             .filter(|g| g.height.is_finite() && view.eye.y > g.height);
@@ -256,7 +257,7 @@ impl<'a> Frame<'a> {
         }
         let key = self
             .lighting
-            .key_light(&self.view, ray * depth, 3.0 * self.detail);
+            .floor_light(&self.view, ray * depth, 3.0 * self.detail);
         // Fully lit floor shows its own colour, so that it melts into the
         // background; only shadow and crevices darken it.
         let light = (0.62 + 0.38 * key) * (0.4 + 0.6 * open);
@@ -387,18 +388,19 @@ fn project_meshes(
     found
 }
 
-fn cast_shadows(scene: &Scene<'_>, light: Vec3) -> Option<ShadowMap> {
+/// The shadows of everything solid, or of the see-through meshes.
+fn cast_shadows(scene: &Scene<'_>, light: Vec3, solid: bool) -> Option<ShadowMap> {
     let spheres: Vec<(Vec3, f32)> = scene
         .spheres
         .iter()
-        .filter(|group| group.radius.is_finite() && group.radius > 0.0)
+        .filter(|group| solid && group.radius.is_finite() && group.radius > 0.0)
         .flat_map(|group| group.positions.iter().map(|p| (p, group.radius)))
         .filter(|(p, _)| p.is_finite())
         .collect();
     let triangles: Vec<[Vec3; 3]> = scene
         .meshes
         .iter()
-        .filter(|surface| surface.opacity >= SOLID)
+        .filter(|surface| (surface.opacity >= SOLID) == solid)
         .flat_map(|surface| {
             let corner = |v: u32| surface.mesh.vertices.get(v as usize).copied();
             surface.mesh.triangles.iter().filter_map(move |t| {

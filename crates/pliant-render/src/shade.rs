@@ -13,7 +13,10 @@ pub(crate) struct Lighting {
     key: Vec3,
     fill: Vec3,
     sky: Vec3,
+    /// Shadows of solid things.
     pub shadows: Option<ShadowMap>,
+    /// Shadows of see-through meshes, which dim the floor a little.
+    pub glass_shadows: Option<ShadowMap>,
 }
 
 /// How a surface answers to light.
@@ -42,14 +45,19 @@ impl Lighting {
             ),
             sky: turned(Vec3::Y),
             shadows: None,
+            glass_shadows: None,
         }
     }
 
     /// How much of the main lamp reaches a view-space point.
     pub fn key_light(&self, view: &View, point: Vec3, softness: f32) -> f32 {
-        self.shadows.as_ref().map_or(1.0, |map| {
-            map.light_at(view.eye + view.direction_to_world(point), softness)
-        })
+        light_through(&self.shadows, view, point, softness)
+    }
+
+    /// How much of the main lamp reaches a point of the floor.
+    pub fn floor_light(&self, view: &View, point: Vec3, softness: f32) -> f32 {
+        let glass = light_through(&self.glass_shadows, view, point, softness);
+        self.key_light(view, point, softness) * (0.65 + 0.35 * glass)
     }
 
     /// Light from a matt surface: Lambert under two lamps and a sky.
@@ -84,15 +92,22 @@ impl Lighting {
     /// it that the wall holds back.
     pub fn glass(&self, colour: Vec3, opacity: f32, point: Vec3, normal: Vec3) -> (Vec3, f32) {
         let facing = normal.dot(point.normalize_or_zero()).abs().min(1.0);
-        let rim = 1.0 - facing;
-        let rim2 = rim * rim;
-        let hidden = opacity + (0.85 - opacity).max(0.0) * (0.55 * rim2 + 0.45 * rim2 * rim2);
+        // Squared sine of the angle between the line of sight and the normal.
+        let grazing = 1.0 - facing * facing;
+        let rim = grazing * grazing * grazing;
+        let hidden = opacity + (0.85 - opacity).max(0.0) * (0.22 * grazing + 0.66 * rim);
         // Thick glass along the outline is darker than its face.
-        let tint = colour * (1.0 - 0.55 * rim2);
+        let tint = colour * (1.0 - 0.5 * rim);
         let shine = 0.35 * self.highlight(point, normal, 40);
         let body = tint * self.diffuse(normal, 1.0, 1.0) * hidden;
         (body + Vec3::splat(shine), (hidden + shine).min(1.0))
     }
+}
+
+fn light_through(map: &Option<ShadowMap>, view: &View, point: Vec3, softness: f32) -> f32 {
+    map.as_ref().map_or(1.0, |map| {
+        map.light_at(view.eye + view.direction_to_world(point), softness)
+    })
 }
 
 /// The floor: its colour at a place, with grid lines and a fading edge.

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 
 /// Cells along each side of the grid.
 const SIDE: usize = 1024;
+/// Places looked at for a soft shadow.
+const TAPS: usize = 24;
 /// Rows that one task fills.
 const BAND: usize = 32;
 
@@ -18,6 +20,7 @@ pub(crate) struct ShadowMap {
     cell: f32,
     bias: f32,
     height: Vec<f32>,
+    disc: [(f32, f32); TAPS],
 }
 
 impl ShadowMap {
@@ -49,6 +52,7 @@ impl ShadowMap {
             cell,
             bias: 0.25 * typical + 2.0 * cell,
             height: vec![f32::NEG_INFINITY; SIDE * SIDE],
+            disc: sunflower(),
         };
         let mut height = std::mem::take(&mut map.height);
         height
@@ -121,33 +125,33 @@ impl ShadowMap {
     pub fn light_at(&self, point: Vec3, softness: f32) -> f32 {
         let p = self.local(point);
         let reach = (softness / self.cell).max(1.0);
+        if !p.is_finite()
+            || p.x < -reach
+            || p.y < -reach
+            || p.x > SIDE as f32 + reach
+            || p.y > SIDE as f32 + reach
+        {
+            return 1.0;
+        }
         let mut lit = 0.0;
-        for (dx, dy) in DISC {
+        for (dx, dy) in self.disc {
             let (x, y) = (p.x + dx * reach, p.y + dy * reach);
             let inside = x >= 0.0 && y >= 0.0 && x < SIDE as f32 && y < SIDE as f32;
             let covered = inside && self.height[y as usize * SIDE + x as usize] > p.z + self.bias;
             lit += if covered { 0.0 } else { 1.0 };
         }
-        lit / DISC.len() as f32
+        lit / TAPS as f32
     }
 }
 
-/// Points spread evenly over the unit disc (two rings and the centre).
-const DISC: [(f32, f32); 13] = [
-    (0.0, 0.0),
-    (0.45, 0.0),
-    (-0.225, 0.39),
-    (-0.225, -0.39),
-    (0.225, 0.39),
-    (-0.45, 0.0),
-    (0.225, -0.39),
-    (0.78, 0.45),
-    (0.0, 0.9),
-    (-0.78, 0.45),
-    (-0.78, -0.45),
-    (0.0, -0.9),
-    (0.78, -0.45),
-];
+/// Points spread evenly over the unit disc: a sunflower (Vogel 1979).
+fn sunflower() -> [(f32, f32); TAPS] {
+    std::array::from_fn(|i| {
+        let r = ((i as f32 + 0.5) / TAPS as f32).sqrt();
+        let angle = 2.399_963 * i as f32;
+        (r * angle.cos(), r * angle.sin())
+    })
+}
 
 fn cells(low: f32, high: f32, from: usize, to: usize) -> std::ops::Range<usize> {
     (low as usize).max(from)..(high.ceil().max(0.0) as usize).min(to)

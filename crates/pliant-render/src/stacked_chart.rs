@@ -87,7 +87,7 @@ impl StackedChart {
             .iter()
             .enumerate()
             .rev()
-            .map(|(k, (name, _))| (name.as_str(), series_colour(k)))
+            .map(|(k, (name, _))| (name.as_str(), layer_colour(k)))
             .collect();
         let labels = Labels {
             title: &self.title,
@@ -110,7 +110,7 @@ impl StackedChart {
         };
         let lines: Vec<Vec<f32>> = sums.iter().map(|sum| heights(sum)).collect();
         for k in 0..self.layers.len() {
-            let colour = series_colour(k).mix(Colour::WHITE, 0.12);
+            let colour = layer_colour(k);
             plot.image
                 .fill_between(&across, &lines[k + 1], &lines[k], colour);
         }
@@ -121,6 +121,11 @@ impl StackedChart {
     pub fn save_png(&self, path: impl AsRef<Path>) -> Result<(), PictureError> {
         self.render().save_png(path)
     }
+}
+
+/// Large areas are paler than lines.
+fn layer_colour(k: usize) -> Colour {
+    series_colour(k).mix(Colour::WHITE, 0.12)
 }
 
 #[cfg(test)]

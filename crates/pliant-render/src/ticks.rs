@@ -44,6 +44,9 @@ pub(crate) fn linear_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
 /// Powers of ten between `low` and `high` (both positive); if there are fewer
 /// than two, their multiples by 2 and 5 as well.
 pub(crate) fn log_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+    if !(low > 0.0 && high.is_finite() && high > low) {
+        return Vec::new();
+    }
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let decades = (last - first).max(1) as usize;
     let every = decades.div_ceil(count.max(1)) as i32;
