@@ -1,6 +1,39 @@
-//! Measurements of speed and memory.
+//! `pliant bench`: measurements of speed and memory, beside published figures.
 
-pub mod colliders;
-pub mod neighbours;
+mod colliders;
+mod neighbours;
 #[cfg(feature = "peers")]
-pub mod parry;
+mod parry;
+
+use std::process::ExitCode;
+
+use crate::cli::BenchArgs;
+use crate::error::CliError;
+use crate::report::Report;
+
+type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
+
+const ALL: [(&str, Bench); 2] = [
+    ("neighbours", neighbours::bench),
+    ("colliders", colliders::bench),
+];
+
+/// Runs the named benchmark, or all of them.
+pub fn run(args: &BenchArgs, report: &mut Report) -> Result<ExitCode, CliError> {
+    let wanted = |name: &str| args.name.as_deref().is_none_or(|n| n == name);
+    if !ALL.iter().any(|(name, _)| wanted(name)) {
+        let known: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+        return Err(CliError::Usage(format!(
+            "there is no benchmark `{}`; known: {}",
+            args.name.as_deref().unwrap_or_default(),
+            known.join(", ")
+        )));
+    }
+    for (name, bench) in ALL {
+        if wanted(name) {
+            bench(args, report)?;
+            report.end();
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

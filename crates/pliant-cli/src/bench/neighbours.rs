@@ -10,6 +10,10 @@ use pliant::space::{CellGrid, CellSize, ModuloHash, NeighbourSearch, all_searche
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::cli::BenchArgs;
+use crate::error::CliError;
+use crate::report::Report;
+
 /// Edge of the box that holds the points of Mesit 2010, section 4.3. The box of
 /// section 4.2 is not printed; the same is used.
 const BOX_EDGE: f32 = 200.0;
@@ -136,8 +140,38 @@ pub struct CellGridRow {
     pub bytes_per_point: f64,
 }
 
+/// Prints both experiments and the engine's grid.
+pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
+    let first = |case| [("bench", "neighbours"), ("case", case)];
+    out.table(
+        "Neighbour search: points moving at random",
+        "Mesit 2010, section 4.2: index all points and search around each, every frame. One \
+         thread except for the cell grid. The paper's laptop had a Core-2 Duo at 2.0 GHz; its \
+         box and radius are not printed, ours are 200 m and 10 m.",
+    );
+    for row in moving_points(args.quick) {
+        out.row(&first("moving-points"), &row);
+    }
+    out.table(
+        "Neighbour search: cell size",
+        "Mesit 2010, Table 4-1: collision search with 26 cell sizes, beside the paper's frame \
+         rates. The threshold is not printed, ours is 2 m.",
+    );
+    for row in cell_sizes(args.quick) {
+        out.row(&first("cell-size"), &row);
+    }
+    out.table(
+        "Neighbour search: the engine's cell grid",
+        "A block of liquid with about 33 neighbours per point.",
+    );
+    for row in cell_grid(args.quick) {
+        out.row(&first("cell-grid"), &row);
+    }
+    Ok(())
+}
+
 /// All structures with 500 to 6,000 points moving at random.
-pub fn moving_points(quick: bool) -> Vec<MovingPointsRow> {
+fn moving_points(quick: bool) -> Vec<MovingPointsRow> {
     let counts: &[usize] = if quick {
         &[500, 6000]
     } else {
@@ -169,7 +203,7 @@ pub fn moving_points(quick: bool) -> Vec<MovingPointsRow> {
 
 /// Table 4-1: four point counts, 26 cell sizes, and the cell size of one point
 /// per cell that the table led its author to.
-pub fn cell_sizes(quick: bool) -> Vec<CellSizeRow> {
+fn cell_sizes(quick: bool) -> Vec<CellSizeRow> {
     let frames = if quick { 3 } else { 21 };
     let mut rows = Vec::new();
     for (column, n) in TABLE_4_1_POINTS.into_iter().enumerate() {
@@ -209,7 +243,7 @@ pub fn cell_sizes(quick: bool) -> Vec<CellSizeRow> {
 }
 
 /// The engine's grid at 10⁴, 10⁵ and 10⁶ points on the present thread pool.
-pub fn cell_grid(quick: bool) -> Vec<CellGridRow> {
+fn cell_grid(quick: bool) -> Vec<CellGridRow> {
     let counts: &[usize] = if quick {
         &[10_000, 100_000]
     } else {

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use pliant::math::Xyz;
 
+pub use atomic::write_atomic;
+
 /// Why a data file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -50,7 +52,8 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    fn io(path: &Path, source: std::io::Error) -> OutputError {
+    /// The system refused to write `path`.
+    pub fn io(path: &Path, source: std::io::Error) -> OutputError {
         OutputError::Io {
             path: path.to_path_buf(),
             source,

@@ -73,7 +73,7 @@ impl Folder {
 
     fn make(&self) -> Result<(), CliError> {
         for path in [self.path.clone(), self.file("frames"), self.file("data")] {
-            std::fs::create_dir_all(&path).map_err(|source| OutputError::new(&path, source))?;
+            std::fs::create_dir_all(&path).map_err(|source| OutputError::io(&path, source))?;
         }
         Ok(())
     }
@@ -82,14 +82,14 @@ impl Folder {
     fn clear(&self) -> Result<(), CliError> {
         for name in ["frames", "data"] {
             let folder = self.file(name);
-            let entries = std::fs::read_dir(&folder).map_err(|e| OutputError::new(&folder, e))?;
+            let entries = std::fs::read_dir(&folder).map_err(|e| OutputError::io(&folder, e))?;
             for entry in entries.flatten() {
                 let path = entry.path();
                 let ours = path
                     .extension()
                     .is_some_and(|e| ["png", "vtu", "ply"].iter().any(|ours| e == *ours));
                 if ours {
-                    std::fs::remove_file(&path).map_err(|e| OutputError::new(&path, e))?;
+                    std::fs::remove_file(&path).map_err(|e| OutputError::io(&path, e))?;
                 }
             }
         }

@@ -8,4 +8,4 @@ macro_rules! shipped {
     };
 }
 
-shipped!["colon", "dam-break"];
+shipped!["colon", "dam-break", "hydrostatic"];

@@ -1,0 +1,313 @@
+//! What a run leaves behind: pictures, particle files, time series and charts.
+
+use std::path::Path;
+
+use glam::Vec3;
+use pliant::StepReport;
+use pliant::observe::{STAGES, Timers};
+use pliant::scene::{Built, Scene};
+use pliant_render::{LineChart, Series, StackedChart};
+
+use super::checkpoint;
+use super::folder::Folder;
+use super::picture::Painter;
+use crate::cli::RunArgs;
+use crate::error::CliError;
+use crate::output::csv::{CsvWriter, read_csv};
+use crate::output::pvd::PvdCollection;
+use crate::output::{PointArray, Values, ply, vtu, write_atomic};
+
+/// Columns of `series.csv` before those of the stages and the obstacles.
+const COLUMNS: [&str; 14] = [
+    "frame",
+    "time_s",
+    "substeps",
+    "particles",
+    "leaked",
+    "kinetic_j",
+    "potential_j",
+    "max_speed_m_per_s",
+    "momentum_x_kg_m_per_s",
+    "momentum_y_kg_m_per_s",
+    "momentum_z_kg_m_per_s",
+    "center_x_m",
+    "center_y_m",
+    "center_z_m",
+];
+
+/// Writes the files of one run.
+pub struct Recorder<'a> {
+    folder: &'a Folder,
+    painter: Option<Painter>,
+    data: bool,
+    series: CsvWriter,
+    rows: Vec<Vec<f64>>,
+    probes: Option<CsvWriter>,
+    pvd: Option<PvdCollection>,
+    timers: Timers,
+}
+
+impl<'a> Recorder<'a> {
+    /// Opens the files. Rows and frames that an earlier run wrote up to the state
+    /// of `built` are kept, so that a resumed run continues them.
+    pub fn new(
+        folder: &'a Folder,
+        scene: &Scene,
+        built: &Built,
+        args: &RunArgs,
+    ) -> Result<Recorder<'a>, CliError> {
+        let done = built.world.steps().0;
+        let columns = series_columns(built);
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let path = folder.file("series.csv");
+        let rows = kept_rows(&path, names.len(), done);
+        let series = reopened(&path, &names, &rows)?;
+        let probes = if built.probes.is_empty() {
+            None
+        } else {
+            let columns = probe_columns(built);
+            let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+            let path = folder.file("probes.csv");
+            let kept = kept_rows(&path, names.len(), done);
+            Some(reopened(&path, &names, &kept)?)
+        };
+        let data = !args.no_data;
+        let mut pvd = None;
+        if data {
+            let mut collection = PvdCollection::create(folder.file("particles.pvd"))?;
+            for row in &rows {
+                let file = data_file(row[0] as u64, "vtu");
+                if folder.file(&file).exists() {
+                    collection.append(row[1], 0, Path::new(&file))?;
+                }
+            }
+            pvd = Some(collection);
+        }
+        Ok(Recorder {
+            folder,
+            painter: (!args.no_pictures).then(|| Painter::new(scene, built)),
+            data,
+            series,
+            rows,
+            probes,
+            pvd,
+            timers: *built.world.timers(),
+        })
+    }
+
+    /// Writes what does not change, and the first frame.
+    pub fn begin(&mut self, scene: &Scene, built: &Built) -> Result<(), CliError> {
+        let (text, file, _, _) = scene.origin();
+        let copy = if file.to_ascii_lowercase().ends_with(".json") {
+            "scene.json"
+        } else {
+            "scene.toml"
+        };
+        write_atomic(&self.folder.file(copy), text.as_bytes())?;
+        for obstacle in built.world.obstacles() {
+            if let Some(mesh) = obstacle.triangles()
+                && self.data
+            {
+                let name = format!("data/{}.vtu", plain(&obstacle.name));
+                vtu::write_mesh(&self.folder.file(name), mesh, &[])?;
+            }
+        }
+        if self.rows.is_empty() && built.world.steps().0 == 0 {
+            self.outputs(0, built)?;
+            self.row(0, built, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Writes frame `k`.
+    pub fn frame(&mut self, k: u64, built: &Built, report: &StepReport) -> Result<(), CliError> {
+        self.outputs(k, built)?;
+        self.row(k, built, report.substeps)
+    }
+
+    /// Writes the state to continue from.
+    pub fn checkpoint(&mut self, scene: &Scene, built: &Built) -> Result<(), CliError> {
+        let bytes = checkpoint::encode(scene, &built.world);
+        Ok(write_atomic(
+            &self.folder.file("checkpoint.pliant"),
+            &bytes,
+        )?)
+    }
+
+    fn outputs(&mut self, k: u64, built: &Built) -> Result<(), CliError> {
+        if let Some(painter) = &self.painter {
+            let path = self.folder.file(format!("frames/frame_{k:05}.png"));
+            painter.draw(built).save_png(path)?;
+        }
+        let Some(pvd) = &mut self.pvd else {
+            return Ok(());
+        };
+        for (part, matter) in built.world.matter().enumerate() {
+            let points = matter.points();
+            let scalars = matter.scalars();
+            let mut arrays = vec![
+                PointArray {
+                    name: "velocity",
+                    values: Values::Vector(points.velocity),
+                },
+                PointArray {
+                    name: "id",
+                    values: Values::Index(points.id),
+                },
+            ];
+            arrays.extend(scalars.iter().map(|(name, values)| PointArray {
+                name,
+                values: Values::Scalar(values),
+            }));
+            let file = data_file(k, "vtu");
+            vtu::write_particles(&self.folder.file(&file), points.position, &arrays)?;
+            let as_ply = self.folder.file(data_file(k, "ply"));
+            ply::write_particles(&as_ply, points.position, points.velocity, &arrays[1..])?;
+            pvd.append(built.world.time(), part as u32, Path::new(&file))?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, k: u64, built: &Built, substeps: u32) -> Result<(), CliError> {
+        let world = &built.world;
+        let totals = world.totals();
+        let center = totals.center_of_mass();
+        let mut row = vec![
+            k as f64,
+            world.time(),
+            f64::from(substeps),
+            world.point_count() as f64,
+            world.leaked() as f64,
+            totals.kinetic,
+            totals.potential,
+            f64::from(totals.max_speed),
+            totals.momentum.x,
+            totals.momentum.y,
+            totals.momentum.z,
+            center.x,
+            center.y,
+            center.z,
+        ];
+        let spent = world.timers().since(&self.timers);
+        self.timers = *world.timers();
+        for (stage, _) in STAGES {
+            let ms = 1e3 * spent.spent(stage).as_secs_f64();
+            row.push(ms / f64::from(substeps.max(1)));
+        }
+        for (handle, _) in &built.obstacles {
+            row.extend(world.force_on(*handle).as_dvec3().to_array());
+        }
+        self.series.row(&row)?;
+        self.rows.push(row);
+        if let Some(probes) = &mut self.probes {
+            let mut row = vec![k as f64, world.time()];
+            for probe in &built.probes {
+                let sample = world.fluids().find_map(|f| f.sample(probe.position));
+                let velocity = sample.map_or(Vec3::ZERO, |s| s.velocity);
+                row.push(sample.map_or(0.0, |s| f64::from(s.density)));
+                row.push(sample.map_or(0.0, |s| f64::from(s.pressure)));
+                row.extend(velocity.as_dvec3().to_array());
+            }
+            probes.row(&row)?;
+        }
+        Ok(())
+    }
+
+    /// Draws the charts of energies and of time per stage.
+    pub fn charts(&self) -> Result<(), CliError> {
+        let column = |c: usize| -> Vec<(f64, f64)> {
+            self.rows.iter().map(|r| (r[1], r[c])).collect()
+        };
+        let lowest = self.rows.iter().map(|r| r[6]).fold(f64::INFINITY, f64::min);
+        let potential: Vec<(f64, f64)> =
+            self.rows.iter().map(|r| (r[1], r[6] - lowest)).collect();
+        let total: Vec<(f64, f64)> = self
+            .rows
+            .iter()
+            .map(|r| (r[1], r[5] + r[6] - lowest))
+            .collect();
+        LineChart {
+            title: "Energy".into(),
+            x_label: "time [s]".into(),
+            y_label: "energy [J]".into(),
+            series: vec![
+                Series::line("kinetic", column(5)),
+                Series::line("potential above its lowest", potential),
+                Series::line("sum", total),
+            ],
+            ..LineChart::default()
+        }
+        .save_png(self.folder.file("energy.png"))?;
+        // The first row is the start: nothing was computed for it.
+        let timed: Vec<&Vec<f64>> = self.rows.iter().filter(|r| r[2] > 0.0).collect();
+        let layers = STAGES.iter().enumerate().map(|(s, (_, name))| {
+            let values = timed.iter().map(|r| r[COLUMNS.len() + s]).collect();
+            ((*name).to_string(), values)
+        });
+        StackedChart {
+            title: "Time per sub-step, by stage".into(),
+            x_label: "time [s]".into(),
+            y_label: "wall time [ms]".into(),
+            x: timed.iter().map(|r| r[1]).collect(),
+            layers: layers.collect(),
+            ..StackedChart::default()
+        }
+        .save_png(self.folder.file("stages.png"))?;
+        Ok(())
+    }
+}
+
+fn series_columns(built: &Built) -> Vec<String> {
+    let mut columns: Vec<String> = COLUMNS.iter().map(|c| (*c).to_string()).collect();
+    columns.extend(STAGES.iter().map(|(_, name)| format!("{name}_ms")));
+    for (handle, _) in &built.obstacles {
+        let name = built.world.obstacle(*handle).map_or("", |o| &o.name);
+        columns.extend(["x", "y", "z"].map(|axis| format!("force_{}_{axis}_n", plain(name))));
+    }
+    columns
+}
+
+fn probe_columns(built: &Built) -> Vec<String> {
+    let mut columns = vec!["frame".to_string(), "time_s".to_string()];
+    for probe in &built.probes {
+        let name = plain(&probe.name);
+        let quantities = [
+            "density_kg_per_m3",
+            "pressure_pa",
+            "velocity_x_m_per_s",
+            "velocity_y_m_per_s",
+            "velocity_z_m_per_s",
+        ];
+        columns.extend(quantities.map(|q| format!("{name}_{q}")));
+    }
+    columns
+}
+
+/// A name that is safe in a file name and in a CSV header.
+fn plain(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect()
+}
+
+fn data_file(k: u64, extension: &str) -> String {
+    format!("data/particles_{k:05}.{extension}")
+}
+
+/// Rows of an earlier run, up to frame `done`; none for a run from the start.
+fn kept_rows(path: &Path, columns: usize, done: u64) -> Vec<Vec<f64>> {
+    if done == 0 {
+        return Vec::new();
+    }
+    let mut rows = read_csv(path);
+    rows.retain(|r| r.len() == columns && r[0] <= done as f64);
+    rows
+}
+
+fn reopened(path: &Path, names: &[&str], rows: &[Vec<f64>]) -> Result<CsvWriter, CliError> {
+    let mut csv = CsvWriter::create(path, names)?;
+    for row in rows {
+        csv.row(row)?;
+    }
+    Ok(csv)
+}
