@@ -199,7 +199,7 @@ impl Scene {
             }
         }
         // Contact asks for one particle radius; what moves further is swept.
-        let reach = spacing;
+        let reach = 0.5 * spacing;
         shape::obstacle(o, &self.folder, reach).map_err(|e| {
             let error = self.at(&key(e.key), describe(e.message));
             match e.help {

@@ -81,7 +81,7 @@ pub(super) fn obstacle(
         Index::Hash => Arc::new(TriangleHash::build(mesh.clone(), reach)),
         Index::Bvh => Arc::new(Bvh::build(mesh.clone())),
         Index::Sdf => {
-            let cell = o.sdf_cell.unwrap_or(0.5 * reach);
+            let cell = o.sdf_cell.unwrap_or(reach);
             if !(cell > 0.0 && cell.is_finite()) {
                 return Err(ShapeError {
                     key: "sdf_cell",
@@ -89,7 +89,8 @@ pub(super) fn obstacle(
                     help: None,
                 });
             }
-            let sdf = Sdf::build(mesh.clone(), cell, reach).map_err(|e| ShapeError {
+            // Its distances are off by up to a cell, so it must see further.
+            let sdf = Sdf::build(mesh.clone(), cell, reach + cell).map_err(|e| ShapeError {
                 key: "index",
                 message: e.to_string(),
                 help: Some("use index = \"hash\" or \"bvh\""),
@@ -97,6 +98,7 @@ pub(super) fn obstacle(
             Arc::new(sdf)
         }
     };
+    let reach = reach + index.distance_error();
     Ok(Obstacle::mesh(&o.name, mesh, index, reach).with_contact(o.restitution, o.friction))
 }
 
