@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! emit and remove
-//! sub-steps: neighbours -> density -> forces -> fields -> integrate -> contacts
+//! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
 //! ```
 
 use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::contact::{Ball, Contact, Hit, Obstacles, resolve};
+use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
 use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit};
 use crate::observe::Stage;
 use crate::world::{World, sides};
@@ -164,6 +164,11 @@ impl World {
     /// What must be known before the first sub-step.
     fn prepare(&mut self) {
         self.refresh_sides();
+        let supports = self.fluids.iter().map(|(_, f)| f.support_radius());
+        let largest = supports.fold(0.0, f32::max);
+        for (_, obstacle) in self.obstacles.iter_mut() {
+            obstacle.prepare_walls(largest);
+        }
         if self.fluids.iter().all(|(_, f)| f.sound_speed() > 0.0) {
             return;
         }
@@ -224,6 +229,12 @@ impl World {
         timers.time(Stage::Neighbours, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.sort());
         });
+        timers.time(Stage::Walls, || {
+            let obstacles: Vec<_> = self.obstacles.iter().collect();
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.find_walls(&obstacles));
+        });
         timers.time(Stage::Density, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.compute_density());
         });
@@ -231,8 +242,9 @@ impl World {
             self.fluids.iter_mut().for_each(|(_, f)| f.compute_forces());
         });
         timers.time(Stage::Fields, || self.apply_fields());
-        let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
-        timers.time(Stage::Contacts, || self.drift(dt));
+        let kick = 0.5 * (self.previous_dt + dt);
+        let outcome = timers.time(Stage::Integrate, || self.kick(kick, dt, limit));
+        timers.time(Stage::Contacts, || self.drift(kick, dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
@@ -295,8 +307,7 @@ impl World {
 
     /// Leap-frog (Grahn 2008, 7.1): velocities go from the middle of the last
     /// sub-step to the middle of this one. Fails if a particle runs away.
-    fn kick(&mut self, dt: f32, limit: StepLimit) -> Result<(), StepError> {
-        let kick = 0.5 * (self.previous_dt + dt);
+    fn kick(&mut self, kick: f32, dt: f32, limit: StepLimit) -> Result<(), StepError> {
         self.max_speed = 0.0;
         self.max_acceleration = 0.0;
         for (_, fluid) in self.fluids.iter_mut() {
@@ -331,17 +342,21 @@ impl World {
         Ok(())
     }
 
-    /// Moves every particle past all obstacles to its new place (7.2), and notes
-    /// the contacts.
-    fn drift(&mut self, dt: f32) {
+    /// Moves every particle past all obstacles to its new place (7.2), with friction
+    /// where walls press on it, and notes the contacts. `kick` is the time over
+    /// which the walls' pressure has just acted.
+    fn drift(&mut self, kick: f32, dt: f32) {
         let obstacles: Obstacles<'_> = self.obstacles.iter().collect();
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
             let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
+            let rest = fluid.settings().material.density;
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
                 id,
+                pressure_term,
+                walls,
                 ..
             } = fluid.motion_mut();
             let parts: Vec<Vec<Contact>> = (
@@ -354,11 +369,37 @@ impl World {
                 id.par_chunks(CHUNK),
             )
                 .into_par_iter()
-                .map(|(x, y, z, vx, vy, vz, id)| {
+                .enumerate()
+                .map(|(chunk, (x, y, z, vx, vy, vz, id))| {
                     let mut contacts = Vec::new();
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
-                        let velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        let wall = chunk * CHUNK + i;
+                        let pressing = kick * walls.push(wall, rest, pressure_term[wall]);
+                        if let Some((index, triangle)) = walls.nearest(wall)
+                            && pressing != Vec3::ZERO
+                        {
+                            let (impulse, normal) = (pressing.length(), pressing.normalize_or_zero());
+                            let rubbed = friction(
+                                velocity,
+                                normal,
+                                impulse,
+                                obstacles.friction_of(index),
+                            );
+                            velocity += rubbed;
+                            let (place, barycentric) =
+                                obstacles.place_on(index, triangle, from, normal);
+                            contacts.push(Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: index,
+                                triangle,
+                                barycentric,
+                                place,
+                                impulse: mass * (pressing + rubbed),
+                            });
+                        }
                         let ball = Ball {
                             from,
                             to: from + dt * velocity,

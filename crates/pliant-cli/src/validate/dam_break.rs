@@ -1,6 +1,7 @@
 //! The front of a collapsing column against the experiment of Martin & Moyce 1952.
 
 use glam::Vec3;
+use pliant::fluid::{NewParticle, settle};
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 use pliant_render::{LineChart, Series, SeriesStyle};
 
@@ -108,7 +109,8 @@ fn surge_front(columns: u32) -> Result<Vec<(f64, f64)>, CliError> {
     );
     settings.numerical_viscosity = 0.02;
     // Ten times the speed of a fall through the column.
-    settings.sound_speed = Some(10.0 * (2.0 * 9.81 * 2.0 * A).sqrt());
+    let sound_speed = 10.0 * (2.0 * 9.81 * 2.0 * A).sqrt();
+    settings.sound_speed = Some(sound_speed);
     let water = world
         .add_fluid(settings)
         .map_err(|e| CliError::Usage(e.to_string()))?;
@@ -116,9 +118,18 @@ fn surge_front(columns: u32) -> Result<Vec<(f64, f64)>, CliError> {
         min: Vec3::ZERO,
         max: Vec3::new(A, 2.0 * A, depth),
     };
-    world
-        .fill(water, &Fill::Region(column))
+    let mut points = Fill::Region(column)
+        .points(spacing)
         .map_err(|e| CliError::Usage(e.to_string()))?;
+    settle(&mut points, spacing, world.gravity, sound_speed);
+    let particles: Vec<NewParticle> = points
+        .into_iter()
+        .map(|position| NewParticle {
+            position,
+            velocity: Vec3::ZERO,
+        })
+        .collect();
+    world.add_particles(water, &particles);
 
     let unit = (f64::from(A) / (2.0 * 9.81)).sqrt();
     let dt = 0.05 * unit;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::Touch;
+use super::wall::{Wall, WallFinder};
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
 use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
@@ -36,6 +37,8 @@ struct Surface {
     /// Largest radius that `index` answers.
     reach: f32,
     inside: Inside,
+    /// Finds walls within the given reach; made when liquids need it.
+    walls: Option<(WallFinder, f32)>,
 }
 
 /// What tells the inside of a surface from its outside.
@@ -86,6 +89,7 @@ impl Obstacle {
                 index,
                 reach,
                 inside,
+                walls: None,
             }),
         }
     }
@@ -103,6 +107,7 @@ impl Obstacle {
                 index: index.clone(),
                 reach: f32::INFINITY,
                 inside: Inside::Below(index),
+                walls: None,
             }),
         }
     }
@@ -164,7 +169,41 @@ impl Obstacle {
                     Inside::Mesh(bvh) => bvh.bytes(),
                     Inside::None | Inside::Below(_) => 0,
                 };
-                s.index.bytes() + inside
+                let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
+                s.index.bytes() + inside + walls
+            }
+        }
+    }
+
+    /// Makes ready to find walls within `reach`.
+    pub(crate) fn prepare_walls(&mut self, reach: f32) {
+        if let Shape::Surface(s) = &mut self.shape
+            && s.walls.as_ref().is_none_or(|(_, r)| *r < reach)
+        {
+            let closed = !matches!(s.inside, Inside::None);
+            s.walls = Some((WallFinder::new(&s.mesh, closed, reach), reach));
+        }
+    }
+
+    /// Calls `visit` with every wall within `reach` of `p`; needs
+    /// [`Obstacle::prepare_walls`].
+    pub(crate) fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
+        match &self.shape {
+            Shape::Plane { normal, offset } => {
+                let distance = normal.dot(p) - offset;
+                if distance < reach {
+                    visit(Wall {
+                        distance: distance.max(0.0),
+                        normal: *normal,
+                        weight: 1.0,
+                        triangle: 0,
+                    });
+                }
+            }
+            Shape::Surface(s) => {
+                if let Some((finder, _)) = &s.walls {
+                    finder.for_each(p, reach, visit);
+                }
             }
         }
     }

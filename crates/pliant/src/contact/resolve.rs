@@ -9,6 +9,7 @@
 use glam::Vec3;
 
 use super::obstacle::Obstacle;
+use super::triangle::closest_point;
 
 /// How often a ball is pushed out of overlaps in one sub-step.
 const ITERATIONS: usize = 8;
@@ -38,6 +39,33 @@ impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
         Obstacles {
             slack: slack.fold(0.0, f32::max),
             list,
+        }
+    }
+}
+
+impl Obstacles<'_> {
+    fn get(&self, index: u32) -> Option<&Obstacle> {
+        let found = self.list.iter().find(|(i, _)| *i == index as usize);
+        found.map(|(_, o)| *o)
+    }
+
+    /// Coulomb coefficient of an obstacle.
+    pub fn friction_of(&self, index: u32) -> f32 {
+        self.get(index).map_or(0.0, |o| o.friction)
+    }
+
+    /// The place of a triangle nearest to `p`, with its corners' weights.
+    pub fn place_on(&self, index: u32, triangle: u32, p: Vec3, normal: Vec3) -> (Vec3, [f32; 3]) {
+        let obstacle = self.get(index);
+        if let Some((plane, offset)) = obstacle.and_then(Obstacle::as_plane) {
+            return (p - (plane.dot(p) - offset) * plane, [1.0, 0.0, 0.0]);
+        }
+        match obstacle.and_then(Obstacle::triangles) {
+            Some(mesh) => {
+                let near = closest_point(p, mesh.corners(triangle as usize));
+                (near.point, near.barycentric)
+            }
+            None => (p - normal, [1.0, 0.0, 0.0]),
         }
     }
 }
@@ -81,6 +109,17 @@ pub(crate) fn velocity_change(
         0.0
     };
     -(1.0 + restitution) * along + (kept - 1.0) * across
+}
+
+/// Change of velocity by Coulomb friction under a normal impulse per mass of
+/// `pressing` (m/s): against the motion along the surface, never beyond stopping it.
+pub(crate) fn friction(velocity: Vec3, normal: Vec3, pressing: f32, coefficient: f32) -> Vec3 {
+    let across = velocity - velocity.dot(normal) * normal;
+    let speed = across.length();
+    if speed <= 0.0 {
+        return Vec3::ZERO;
+    }
+    -across * (coefficient * pressing / speed).min(1.0)
 }
 
 /// Moves `ball`, returns its new place and velocity, and reports what it hit.

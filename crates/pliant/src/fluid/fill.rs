@@ -147,6 +147,25 @@ impl Fill {
     }
 }
 
+/// Presses a body of liquid together as its own weight does, so that it starts in
+/// equilibrium instead of ringing: at depth z its density is 1 + g z / c² times that
+/// at rest. The body stands on its lowest point.
+pub fn settle(points: &mut [Vec3], spacing: f32, gravity: Vec3, sound_speed: f32) {
+    let g = gravity.length();
+    let Some(up) = (-gravity).try_normalize() else {
+        return;
+    };
+    let heights = points.iter().map(|p| up.dot(*p));
+    let bottom = heights.clone().fold(f32::INFINITY, f32::min) - 0.5 * spacing;
+    let top = heights.fold(f32::NEG_INFINITY, f32::max) + 0.5 * spacing;
+    let depth = top - bottom;
+    for p in points {
+        let y = up.dot(*p) - bottom;
+        let sunk = g / (sound_speed * sound_speed) * (depth * y - 0.5 * y * y);
+        *p -= sunk * up;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +193,21 @@ mod tests {
         let volume = points.len() as f32 * 0.05f32.powi(3);
         let inner = 4.0 / 3.0 * std::f32::consts::PI * 0.975f32.powi(3);
         assert!((volume / inner - 1.0).abs() < 0.02, "{volume} {inner}");
+    }
+
+    #[test]
+    fn a_settled_column_has_the_density_of_its_depth() {
+        let (spacing, c) = (0.01, 20.0);
+        let mut points: Vec<Vec3> = (0..100)
+            .map(|i| Vec3::new(0.0, (i as f32 + 0.5) * spacing, 0.0))
+            .collect();
+        settle(&mut points, spacing, Vec3::new(0.0, -9.81, 0.0), c);
+        for i in [5, 50, 95] {
+            let gap = points[i + 1].y - points[i].y;
+            let z = 1.0 - points[i].y;
+            let expected = 1.0 + 9.81 * z / (c * c);
+            assert!((spacing / gap - expected).abs() < 1e-3, "{i}");
+        }
     }
 
     #[test]

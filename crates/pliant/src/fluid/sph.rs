@@ -17,7 +17,8 @@ use crate::space::CellGrid;
 const CHUNK: usize = 256;
 
 /// Density by poly6, `ρ_i = Σ m_j W(r_ij)` (3.4), scaled so that the rest lattice
-/// has exactly the rest density, then pressure `p = c² (ρ - ρ0)` (3.13).
+/// has exactly the rest density, plus what walls hold of the kernel, as if they were
+/// liquid at rest density; then pressure `p = c² (ρ - ρ0)` (3.13).
 pub(super) fn density(fluid: &mut Fluid) {
     let n = fluid.len();
     let settings = fluid.settings();
@@ -36,6 +37,7 @@ pub(super) fn density(fluid: &mut Fluid) {
         density,
         inverse_density,
         pressure_term,
+        walls,
         grid,
         ..
     } = fluid;
@@ -44,11 +46,12 @@ pub(super) fn density(fluid: &mut Fluid) {
         .par_chunks_mut(CHUNK)
         .zip(inverse_density[..n].par_chunks_mut(CHUNK))
         .zip(pressure_term[..n].par_chunks_mut(CHUNK))
+        .zip(walls.volume[..n].par_chunks(CHUNK))
         .enumerate()
-        .for_each(|(c, ((density, inverse), term))| {
+        .for_each(|(c, (((density, inverse), term), wall))| {
             density_chunk_best(grid, position, c * CHUNK, h_squared, density);
-            for ((rho, inv), term) in density.iter_mut().zip(inverse).zip(term) {
-                *rho *= scale;
+            for (((rho, inv), term), wall) in density.iter_mut().zip(inverse).zip(term).zip(wall) {
+                *rho = scale * *rho + rest * *wall;
                 *inv = 1.0 / *rho;
                 *term = (stiffness * (*rho - rest)).max(lowest) * *inv * *inv;
             }
@@ -161,12 +164,14 @@ struct Particles<'a> {
     inverse_density: &'a [f32],
 }
 
-/// Pressure (3.12), viscosity (3.15) and surface tension (3.16)-(3.19).
+/// Pressure (3.12), viscosity (3.15) and surface tension (3.16)-(3.19), and the
+/// pressure of walls, which mirror the particle's own.
 pub(super) fn forces(fluid: &mut Fluid) {
     let n = fluid.len();
     let kernels = fluid.kernels;
     let mass = fluid.particle_mass();
     let tension = fluid.settings().material.surface_tension;
+    let rest = fluid.settings().material.density;
     let constants = ForceConstants {
         h: kernels.support_radius,
         pressure: mass * kernels.spiky_gradient,
@@ -182,10 +187,11 @@ pub(super) fn forces(fluid: &mut Fluid) {
         acceleration,
         inverse_density,
         pressure_term,
+        walls,
         grid,
         ..
     } = fluid;
-    let grid = &*grid;
+    let (grid, walls) = (&*grid, &*walls);
     let particles = Particles {
         position: position.view(),
         velocity: velocity.view(),
@@ -198,11 +204,18 @@ pub(super) fn forces(fluid: &mut Fluid) {
         .zip(acceleration.z[..n].par_chunks_mut(CHUNK))
         .enumerate()
         .for_each(|(c, ((ax, ay), az))| {
-            let out = [ax, ay, az];
+            let out = [&mut *ax, &mut *ay, &mut *az];
             if tension > 0.0 {
                 forces_with_tension(grid, particles, c * CHUNK, constants, out);
             } else {
                 forces_without_tension(grid, particles, c * CHUNK, constants, out);
+            }
+            for k in 0..ax.len() {
+                let i = c * CHUNK + k;
+                let push = walls.push(i, rest, pressure_term[i]);
+                ax[k] += push.x;
+                ay[k] += push.y;
+                az[k] += push.z;
             }
         });
 }

@@ -7,6 +7,8 @@ use thiserror::Error;
 use super::kernels::Kernels;
 use super::material::Material;
 use super::sph;
+use super::walls::{WallLayers, Walls};
+use crate::contact::Obstacle;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
 use crate::simd::WIDTH;
@@ -133,6 +135,8 @@ pub struct Fluid {
     pub(super) inverse_density: Vec<f32>,
     /// p / ρ², the particle's share of the symmetric pressure force.
     pub(super) pressure_term: Vec<f32>,
+    pub(super) walls: Walls,
+    wall_layers: WallLayers,
     id: Vec<u32>,
     /// Bit b is set if the particle was made inside closed obstacle b.
     side: Vec<u32>,
@@ -146,8 +150,10 @@ impl Fluid {
     /// An empty liquid.
     pub fn new(settings: FluidSettings) -> Result<Fluid, SettingsError> {
         settings.check()?;
+        let kernels = Kernels::new(settings.support * settings.spacing);
         Ok(Fluid {
-            kernels: Kernels::new(settings.support * settings.spacing),
+            kernels,
+            wall_layers: WallLayers::new(kernels, settings.spacing),
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,
@@ -157,6 +163,7 @@ impl Fluid {
             density: Vec::new(),
             inverse_density: Vec::new(),
             pressure_term: Vec::new(),
+            walls: Walls::default(),
             id: Vec::new(),
             side: Vec::new(),
             next_id: 0,
@@ -268,6 +275,8 @@ impl Fluid {
                 &mut self.acceleration.z[..n],
             ],
             id: &self.id[..n],
+            pressure_term: &self.pressure_term[..n],
+            walls: &self.walls,
         }
     }
 
@@ -339,6 +348,7 @@ impl Fluid {
         ] {
             a.resize(padded, 0.0);
         }
+        self.walls.resize(count);
         self.id.resize(count, 0);
         self.side.resize(count, 0);
         self.scratch_u32.resize(count, 0);
@@ -369,7 +379,13 @@ impl Fluid {
         }
     }
 
-    /// Computes density and pressure of every particle. Needs [`Fluid::sort`].
+    /// Finds the walls around every particle. Needs [`Fluid::sort`].
+    pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
+        let position = head(&self.position, self.count);
+        self.walls.find(position, &self.wall_layers, obstacles);
+    }
+
+    /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
     pub(crate) fn compute_density(&mut self) {
         sph::density(self);
     }
@@ -418,7 +434,8 @@ impl Fluid {
             + self.density.capacity()
             + self.inverse_density.capacity()
             + self.pressure_term.capacity()
-            + self.scratch.capacity();
+            + self.scratch.capacity()
+            + self.walls.words();
         let words = self.id.capacity() + self.side.capacity() + self.scratch_u32.capacity();
         4 * (floats + words) + self.grid.bytes()
     }
@@ -482,6 +499,8 @@ pub(crate) struct Motion<'a> {
     pub velocity: [&'a mut [f32]; 3],
     pub acceleration: [&'a mut [f32]; 3],
     pub id: &'a [u32],
+    pub pressure_term: &'a [f32],
+    pub walls: &'a Walls,
 }
 
 fn head(v: &XyzVec, n: usize) -> Xyz<'_> {

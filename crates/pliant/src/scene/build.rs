@@ -10,7 +10,9 @@ use super::error::{Key, SceneError, nearest};
 use super::shape;
 use crate::contact::Obstacle;
 use crate::field::{Field, Region};
-use crate::fluid::{Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink};
+use crate::fluid::{
+    Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink, settle,
+};
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;
@@ -252,7 +254,7 @@ impl Scene {
         }
         for (k, fill) in f.fill.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("fill"), Key::Item(k)];
-            let particles = self.fill(&path, fill, f.spacing, world, meshes)?;
+            let particles = self.fill(&path, fill, f, world, meshes)?;
             world.add_particles(handle, &particles);
         }
         self.no_overlap(&key("fill"), handle, world)?;
@@ -267,11 +269,12 @@ impl Scene {
         &self,
         path: &[Key<'_>],
         fill: &d::Fill,
-        spacing: f32,
+        fluid: &d::Fluid,
         world: &World,
         meshes: &[(&str, Arc<TriMesh>)],
     ) -> Result<Vec<NewParticle>, SceneError> {
         self.region(path, &fill.region)?;
+        let spacing = fluid.spacing;
         let space = match &fill.mesh {
             None => Fill::Region(fill.region),
             Some(wanted) => {
@@ -302,7 +305,15 @@ impl Scene {
             }
             None => space.points(spacing),
         };
-        let points = points.map_err(|e| self.at(path, e.to_string()))?;
+        let mut points = points.map_err(|e| self.at(path, e.to_string()))?;
+        if fill.settled {
+            let Some(sound_speed) = fluid.sound_speed else {
+                return Err(self
+                    .at(path, "a settled fill needs the fluid's `sound_speed`")
+                    .with_help("set `sound_speed` to ten times the largest speed you expect"));
+            };
+            settle(&mut points, spacing, world.gravity, sound_speed);
+        }
         Ok(points
             .into_iter()
             .map(|position| NewParticle {

@@ -148,6 +148,10 @@ pub struct Fill {
     #[serde(default)]
     #[schemars(with = "[f32; 3]")]
     pub velocity: Vec3,
+    /// Start pressed together by its own weight, as after a long rest on the lowest
+    /// point of the fill; needs the fluid's `sound_speed`.
+    #[serde(default)]
+    pub settled: bool,
 }
 
 /// A round nozzle. Give `speed` or `rate`.
