@@ -6,7 +6,7 @@ use pliant::scene::{SHIPPED, Scene};
 
 use crate::cli::SceneArgs;
 use crate::error::CliError;
-use crate::run::TRIAL_STEP;
+use crate::run::try_step;
 
 /// Lists the shipped scenes, or prints one.
 pub fn list(show: Option<&str>) -> Result<ExitCode, CliError> {
@@ -53,8 +53,7 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
     }
     let frames = scene.frames()?;
     let (duration, frame) = (scene.description.duration, scene.description.frame);
-    // The first sub-step finds what only the numbers show, such as a step too large.
-    built.world.step(TRIAL_STEP)?;
+    try_step(&scene, &mut built.world)?;
     let cfl = built.world.settings.cfl;
     let gravity = built.world.gravity.length();
     for fluid in built.world.fluids() {

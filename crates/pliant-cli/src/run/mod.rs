@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant::scene::{Built, Scene};
+use pliant::{StepError, World};
 use serde::Serialize;
 
 use crate::cli::RunArgs;
@@ -24,7 +25,7 @@ use folder::Folder;
 use recorder::Recorder;
 
 /// Length in seconds of a step that is made only to see whether it can be.
-pub const TRIAL_STEP: f32 = 1e-9;
+const TRIAL_STEP: f32 = 1e-9;
 
 /// What a run did: the summary, and the last line of `--json`.
 #[derive(Clone, Debug, Serialize)]
@@ -118,7 +119,7 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
     }
     if built.world.settings.fixed.is_some() {
         // A sub-step that is too long is refused before anything is written.
-        built.world.clone().step(TRIAL_STEP)?;
+        try_step(&scene, &mut built.world.clone())?;
     }
     let folder = match (args.dry, &resumed) {
         (true, _) => None,
@@ -204,6 +205,18 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
         folder.write_summary(&summary)?;
     }
     Ok(summary)
+}
+
+/// Makes a tiny step: it finds what only the numbers show, such as a fixed
+/// sub-step that is too long.
+pub fn try_step(scene: &Scene, world: &mut World) -> Result<(), CliError> {
+    match world.step(TRIAL_STEP) {
+        Ok(_) => Ok(()),
+        Err(e @ StepError::FixedTooLarge { .. }) => {
+            Err(scene.complaint("step.fixed", e.to_string()).into())
+        }
+        Err(e) => Err(e.into()),
+    }
 }
 
 /// What a run adds up on its way.

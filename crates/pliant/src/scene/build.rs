@@ -39,8 +39,10 @@ pub struct Probe {
     pub position: Vec3,
 }
 
-/// Particles nearer than this share of the spacing overlap.
-const OVERLAP: f32 = 0.5;
+/// Particles nearer than this share of the spacing overlap. No place is farther
+/// than √3/2 spacings from the nearest point of a cubic lattice: a fill cannot
+/// hide between the particles of another.
+const OVERLAP: f32 = 0.9;
 
 impl Scene {
     /// Makes the world: reads and generates meshes, indexes them, fills liquids.

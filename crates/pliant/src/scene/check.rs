@@ -13,7 +13,7 @@ const FARTHEST: f32 = 1e6;
 /// Most frames of a scene: a run of a year at 30 frames per second is 1e9.
 const MOST_FRAMES: f64 = 1e9;
 /// Sensible distances between particles, in metres.
-const SPACINGS: std::ops::RangeInclusive<f32> = 1e-6..=1e4;
+const SPACINGS: Rule = Rule::Between(1e-6, 1e4);
 
 /// What a number must be.
 #[derive(Clone, Copy)]
@@ -154,8 +154,10 @@ impl Scene {
         }
         let here = &Part::new(self, &[Key::Name("fluid"), Key::Item(0)]);
         here.number("spacing", f.spacing, Rule::Positive)?;
-        let (low, high) = (*SPACINGS.start(), *SPACINGS.end());
-        here.number("spacing", f.spacing, Rule::Between(low.into(), high.into()))?;
+        here.number("spacing", f.spacing, SPACINGS)?;
+        here.optional("density", f.density, Rule::Positive)?;
+        here.optional("viscosity", f.viscosity, Rule::NotNegative)?;
+        here.optional("surface_tension", f.surface_tension, Rule::NotNegative)?;
         for (i, fill) in f.fill.iter().enumerate() {
             let here = &here.item("fill", i);
             here.region(&fill.region)?;

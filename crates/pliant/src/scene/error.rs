@@ -199,7 +199,11 @@ impl Source {
         if message.contains("missing field")
             && let [key, ..] = &quoted[..]
         {
-            return SceneError::new(&self.file, format!("the key `{key}` is missing"));
+            let error = SceneError::new(&self.file, format!("the key `{key}` is missing"));
+            return match meaning(key) {
+                Some(meaning) => error.with_help(format!("`{key}`: {meaning}")),
+                None => error,
+            };
         }
         let message = message.trim_end();
         SceneError::new(
@@ -280,13 +284,38 @@ fn wrong_type(message: &str) -> Option<String> {
         "a string" => "a text in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list",
-        w if w.contains("of length 3") || w.contains("3 elements") || w.contains("f32x3") => {
-            "a list of 3 numbers"
-        }
+        w if w.contains("3 f32") || w.contains("length 3") => "a list of 3 numbers",
         w if w.starts_with("struct ") || w == "a map" => "a table",
         other => other,
     };
     Some(format!("this is {found}, but {wanted} is needed here"))
+}
+
+/// What the schema says of a key, if it says the same wherever the key occurs.
+fn meaning(key: &str) -> Option<String> {
+    fn collect(schema: &serde_json::Value, key: &str, found: &mut Vec<String>) {
+        let Some(table) = schema.as_object() else {
+            schema
+                .as_array()
+                .into_iter()
+                .flatten()
+                .for_each(|s| collect(s, key, found));
+            return;
+        };
+        let text = |s: &serde_json::Value| s.get("description")?.as_str().map(String::from);
+        let described = table
+            .get("properties")
+            .and_then(|p| p.get(key))
+            .and_then(text);
+        found.extend(described.filter(|d| !found.contains(d)));
+        table.values().for_each(|s| collect(s, key, found));
+    }
+    let mut found = Vec::new();
+    collect(&super::Scene::schema(), key, &mut found);
+    match &mut found[..] {
+        [only] => Some(std::mem::take(only).replace('\n', " ")),
+        _ => None,
+    }
 }
 
 /// The candidate nearest in spelling, if one is near.

@@ -105,6 +105,13 @@ impl Scene {
         )
     }
 
+    /// An error about a key such as `step.fixed` that shows only when the world
+    /// moves.
+    pub fn complaint(&self, key: &str, message: impl Into<String>) -> SceneError {
+        let path: Vec<Key<'_>> = key.split('.').map(Key::Name).collect();
+        self.at(&path, message)
+    }
+
     /// An error about the value at `path`: in the file, or in the override that
     /// changed it.
     fn at(&self, path: &[Key<'_>], message: impl Into<String>) -> SceneError {
