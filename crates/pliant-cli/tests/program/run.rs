@@ -1,8 +1,6 @@
 //! `pliant run` on small scenes: what it prints and what it leaves behind.
 
-mod common;
-
-use common::{DAM, Folder, JET, Run, is_png};
+use crate::common::{DAM, Folder, JET, Run, is_png};
 
 /// The scene of [`DAM`] in JSON.
 const DAM_JSON: &str = r#"{

@@ -1,11 +1,9 @@
 //! Stopping and going on: to the bit as if nothing had happened.
 
-mod common;
-
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{DAM, Folder, JET, Run, is_png};
+use crate::common::{DAM, Folder, JET, Run, is_png};
 
 const QUICK: &str = "--no-pictures --quiet --json";
 

@@ -1,11 +1,9 @@
 //! What is wrong is said on standard error, with file, line and what would be
 //! right; exit code 2; nothing is written.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{DAM, Folder, JET, is_png};
+use crate::common::{DAM, Folder, JET, is_png};
 
 /// Runs [`DAM`] with one part replaced, and expects a message with these parts.
 fn refuses(folder: &Folder, old: &str, new: &str, parts: &[&str]) {
@@ -284,7 +282,7 @@ fn json_scenes_have_lines_too() {
         ),
         (
             format!("\"spacing\": 5, {fill}"),
-            &["s.json:4:27: the space holds no particle"],
+            &["s.json:4:28: the space holds no particle"],
         ),
         (
             format!("\"spacing\": 0.2 {fill}"),
@@ -356,7 +354,7 @@ fn meshes() {
         &folder,
         box_shape,
         mesh,
-        &["s.toml:16:9: obstacle `tank`", "triangles"],
+        &["s.toml:16:9: obstacle `tank`", "no vertices"],
     );
     refuses(
         &folder,
