@@ -263,7 +263,10 @@ impl Way {
         if let Some(recorder) = recorder {
             let k = built.world.steps().0;
             recorder.frame(k, built, &report)?;
-            if args.checkpoint_every.is_some_and(|n| n > 0 && k % n == 0) {
+            if args
+                .checkpoint_every
+                .is_some_and(|n| n > 0 && k.is_multiple_of(n))
+            {
                 recorder.checkpoint(&checkpoint::encode(scene, &built.world))?;
             }
         }

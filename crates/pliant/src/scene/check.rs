@@ -120,7 +120,7 @@ impl Scene {
                 )
                 .with_help("make `frame` shorter or `duration` longer"));
         }
-        if !(frames <= MOST_FRAMES) {
+        if frames > MOST_FRAMES {
             return Err(self
                 .at(
                     &[Key::Name("duration")],
@@ -187,7 +187,7 @@ fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), Sc
         return Err(here.error("speed", "give either `speed` (m/s) or `rate` (m³/s)"));
     }
     if let Some(stop) = e.stop
-        && !(stop > e.start)
+        && (stop.is_nan() || stop <= e.start)
     {
         return Err(here.error(
             "stop",

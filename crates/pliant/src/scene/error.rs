@@ -19,7 +19,7 @@ pub struct SceneError {
     pub file: String,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
-    excerpt: Option<Excerpt>,
+    excerpt: Option<Box<Excerpt>>,
     /// What is wrong.
     pub message: String,
     /// What would be right.
@@ -60,15 +60,12 @@ impl fmt::Display for SceneError {
             write!(f, ":{line}:{column}")?;
         }
         write!(f, ": {}", self.message)?;
-        if let (
-            Some((line, _)),
-            Some(Excerpt {
+        if let (Some((line, _)), Some(excerpt)) = (self.place, &self.excerpt) {
+            let Excerpt {
                 text,
                 column,
                 length,
-            }),
-        ) = (self.place, &self.excerpt)
-        {
+            } = &**excerpt;
             let number = line.to_string();
             let gap = " ".repeat(number.len());
             let marks = "^".repeat(*length);
@@ -230,11 +227,11 @@ impl Source {
         };
         let text: String = line.chars().skip(hidden).take(WIDEST).collect();
         let room = text.chars().count().saturating_sub(column - hidden);
-        error.excerpt = Some(Excerpt {
+        error.excerpt = Some(Box::new(Excerpt {
             column: column - hidden + 1,
             length: marked.chars().count().clamp(1, room.max(1)),
             text,
-        });
+        }));
         error
     }
 
