@@ -214,7 +214,7 @@ fn names_of_obstacles_cannot_hide_each_other() {
     let folder = Folder::new("run-names");
     let plane = |name: &str, y: f32| {
         format!(
-            "[[obstacle]]\nname = \"{name}\"\nshape = {{ box = {{ min = [-9, {y}, -9], max = [9, {}, 9] }} }}\n",
+            "[[obstacle]]\nname = \"{name}\"\nshape = {{ box = {{ min = [0, {y}, 0], max = [1, {}, 1] }} }}\n",
             y + 0.5
         )
     };
