@@ -9,7 +9,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::contact::{Ball, Contact, Hit, Obstacle, resolve};
+use crate::contact::{Ball, Contact, Hit, Obstacles, resolve};
 use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit};
 use crate::observe::Stage;
 use crate::world::{World, sides};
@@ -334,7 +334,7 @@ impl World {
     /// Moves every particle past all obstacles to its new place (7.2), and notes
     /// the contacts.
     fn drift(&mut self, dt: f32) {
-        let obstacles: Vec<(usize, &Obstacle)> = self.obstacles.iter().collect();
+        let obstacles: Obstacles<'_> = self.obstacles.iter().collect();
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
             let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());

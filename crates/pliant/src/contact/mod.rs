@@ -11,7 +11,7 @@ pub mod triangle;
 pub mod triangle_reference;
 
 pub use obstacle::Obstacle;
-pub(crate) use resolve::{Ball, Hit, Touch, resolve};
+pub(crate) use resolve::{Ball, Hit, Obstacles, Touch, resolve};
 
 use glam::Vec3;
 

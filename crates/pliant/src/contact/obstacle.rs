@@ -169,18 +169,11 @@ impl Obstacle {
         }
     }
 
-    /// True if its surface may lie within `radius` of `p`; never wrongly false.
-    pub(super) fn is_near(&self, p: Vec3, radius: f32) -> bool {
+    /// How far the distances of [`Obstacle::nearest`] may be from the truth.
+    pub(super) fn distance_error(&self) -> f32 {
         match &self.shape {
-            Shape::Plane { normal, offset } => normal.dot(p) - offset <= radius,
-            Shape::Surface(s) => {
-                if radius > s.reach {
-                    return true;
-                }
-                let mut found = false;
-                s.index.for_each_within(p, radius, &mut |_| found = true);
-                found
-            }
+            Shape::Plane { .. } => 0.0,
+            Shape::Surface(s) => s.index.distance_error(),
         }
     }
 
@@ -206,9 +199,20 @@ impl Obstacle {
                             best = Some(found);
                         }
                     });
-                best.filter(|b| b.distance < radius).map(|b| Touch {
+                if best.is_none() && radius > s.reach {
+                    // Too far for the index; a crossing on the way is near enough.
+                    let crossing = s.index.first_crossing(origin, p)?;
+                    return Some(Touch {
+                        point: origin + crossing.fraction * (p - origin),
+                        normal: crossing.normal,
+                        distance: s.reach,
+                        triangle: crossing.triangle,
+                        barycentric: crossing.barycentric,
+                    });
+                }
+                best.map(|b| Touch {
                     point: b.point,
-                    normal: s.normal_towards(&b, p, origin, radius),
+                    normal: s.normal_towards(&b, p, origin),
                     distance: b.distance,
                     triangle: b.triangle,
                     barycentric: b.barycentric,
@@ -239,10 +243,12 @@ impl Obstacle {
 }
 
 impl Surface {
-    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3, radius: f32) -> Vec3 {
-        let away = p - at.point;
-        if at.distance > 1e-4 * radius {
-            return away / at.distance;
+    /// Unit vector from the surface to `p`, or to the side of `origin` if `p` is
+    /// too near to tell.
+    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
+        let size = p.abs().max_element();
+        if at.distance > 1e-5 * size.max(self.reach.min(1.0)) {
+            return (p - at.point) / at.distance;
         }
         let normal = self.mesh.area_normal(at.triangle as usize);
         let normal = normal.normalize_or(Vec3::Y);

@@ -24,6 +24,24 @@ pub(crate) struct Touch {
     pub barycentric: [f32; 3],
 }
 
+/// All obstacles, ready for many balls.
+pub(crate) struct Obstacles<'a> {
+    list: Vec<(usize, &'a Obstacle)>,
+    /// How wrong the distance to a surface may be.
+    slack: f32,
+}
+
+impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
+    fn from_iter<I: IntoIterator<Item = (usize, &'a Obstacle)>>(obstacles: I) -> Self {
+        let list: Vec<_> = obstacles.into_iter().collect();
+        let slack = list.iter().map(|(_, o)| o.distance_error());
+        Obstacles {
+            slack: slack.fold(0.0, f32::max),
+            list,
+        }
+    }
+}
+
 /// A ball on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ball {
@@ -67,7 +85,7 @@ pub(crate) fn velocity_change(
 
 /// Moves `ball`, returns its new place and velocity, and reports what it hit.
 pub(crate) fn resolve(
-    obstacles: &[(usize, &Obstacle)],
+    obstacles: &Obstacles<'_>,
     ball: Ball,
     report: &mut impl FnMut(Hit),
 ) -> (Vec3, Vec3) {
@@ -77,10 +95,6 @@ pub(crate) fn resolve(
         mut velocity,
         radius,
     } = ball;
-    let reach = radius.max((to - from).length());
-    if !obstacles.iter().any(|(_, o)| o.is_near(to, reach)) {
-        return (to, velocity);
-    }
     let mut respond = |index: usize, obstacle: &Obstacle, touch: Touch, velocity: &mut Vec3| {
         let change = velocity_change(
             *velocity,
@@ -98,9 +112,19 @@ pub(crate) fn resolve(
         }
     };
 
+    // An overlap of less than this share of the radius is contact, not overlap.
+    let overlap = radius * (1.0 - 1e-4);
     let mut place = to;
     for _ in 0..ITERATIONS {
-        if let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place) {
+        let way = (place - from).length();
+        let reach = way.max(overlap) + obstacles.slack;
+        let Some((index, obstacle, touch)) = nearest(obstacles, place, reach, from) else {
+            return (place, velocity);
+        };
+        // A way shorter than the distance to the nearest surface crosses none.
+        if touch.distance <= way + obstacles.slack
+            && let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place)
+        {
             let point = from + crossing.fraction * (place - from);
             let touch = Touch {
                 point,
@@ -116,9 +140,9 @@ pub(crate) fn resolve(
             place = point + radius * crossing.normal + slide;
             continue;
         }
-        let Some((index, obstacle, touch)) = deepest(obstacles, place, radius, from) else {
+        if touch.distance >= overlap {
             return (place, velocity);
-        };
+        }
         respond(index, obstacle, touch, &mut velocity);
         place += (radius - touch.distance) * touch.normal;
     }
@@ -130,12 +154,12 @@ pub(crate) fn resolve(
 }
 
 fn first_crossing<'a>(
-    obstacles: &[(usize, &'a Obstacle)],
+    obstacles: &Obstacles<'a>,
     from: Vec3,
     to: Vec3,
 ) -> Option<(usize, &'a Obstacle, crate::space::Crossing)> {
     let mut first: Option<(usize, &Obstacle, crate::space::Crossing)> = None;
-    for &(index, obstacle) in obstacles {
+    for &(index, obstacle) in &obstacles.list {
         if let Some(c) = obstacle.crossing(from, to)
             && first.as_ref().is_none_or(|f| c.fraction < f.2.fraction)
         {
@@ -145,25 +169,24 @@ fn first_crossing<'a>(
     first
 }
 
-fn deepest<'a>(
-    obstacles: &[(usize, &'a Obstacle)],
+/// The surface nearest to `place` of all obstacles, if it is within `radius`.
+fn nearest<'a>(
+    obstacles: &Obstacles<'a>,
     place: Vec3,
     radius: f32,
     origin: Vec3,
 ) -> Option<(usize, &'a Obstacle, Touch)> {
-    // An overlap of less than this share of the radius is contact, not overlap.
-    let tolerance = 1e-4 * radius;
-    let mut deepest: Option<(usize, &Obstacle, Touch)> = None;
-    for &(index, obstacle) in obstacles {
-        if let Some(touch) = obstacle.nearest(place, radius - tolerance, origin)
-            && deepest
+    let mut best: Option<(usize, &Obstacle, Touch)> = None;
+    for &(index, obstacle) in &obstacles.list {
+        if let Some(touch) = obstacle.nearest(place, radius, origin)
+            && best
                 .as_ref()
-                .is_none_or(|d| touch.distance < d.2.distance)
+                .is_none_or(|b| touch.distance < b.2.distance)
         {
-            deepest = Some((index, obstacle, touch));
+            best = Some((index, obstacle, touch));
         }
     }
-    deepest
+    best
 }
 
 #[cfg(test)]
@@ -186,7 +209,7 @@ mod tests {
     fn a_corner_of_two_planes_holds_a_ball_still() {
         let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
         let wall = Obstacle::plane("wall", Vec3::ZERO, Vec3::new(1.0, 0.3, 0.0));
-        let obstacles = [(0, &floor), (1, &wall)];
+        let obstacles: Obstacles = [(0, &floor), (1, &wall)].into_iter().collect();
         let mut place = Vec3::new(0.5, 0.5, 0.0);
         let mut velocity = Vec3::ZERO;
         let mut energy = f32::INFINITY;
@@ -219,7 +242,7 @@ mod tests {
                 radius: 0.1,
             };
             let mut hits = 0;
-            let (place, velocity) = resolve(&[(0, &floor)], ball, &mut |_| hits += 1);
+            let (place, velocity) = resolve(&[(0, &floor)].into_iter().collect(), ball, &mut |_| hits += 1);
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
     }

@@ -96,7 +96,7 @@ impl Scene {
         let key = |k| [Key::Name("obstacle"), Key::Item(i), Key::Name(k)];
         let describe = |problem: String| format!("obstacle `{}`: {problem}", o.name);
         // Contact asks for one particle radius; what moves further is swept.
-        let reach = spacing;
+        let reach = 0.5 * spacing;
         shape::obstacle(o, &self.folder, reach).map_err(|e| {
             let error = self.at(&key(e.key), describe(e.message));
             match e.help {

@@ -91,8 +91,9 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         Index::Hash => Arc::new(TriangleHash::build(mesh.clone(), reach)),
         Index::Bvh => Arc::new(Bvh::build(mesh.clone())),
         Index::Sdf => {
-            let cell = o.sdf_cell.unwrap_or(0.5 * reach);
-            let sdf = Sdf::build(mesh.clone(), cell, reach).map_err(|e| ShapeError {
+            let cell = o.sdf_cell.unwrap_or(reach);
+            // Its distances are off by up to a cell, so it must see further.
+            let sdf = Sdf::build(mesh.clone(), cell, reach + cell).map_err(|e| ShapeError {
                 key: "index",
                 message: e.to_string(),
                 help: Some("use index = \"hash\" or \"bvh\""),
@@ -100,6 +101,7 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
             Arc::new(sdf)
         }
     };
+    let reach = reach + index.distance_error();
     Ok(Obstacle::mesh(&o.name, mesh, index, reach).with_contact(o.restitution, o.friction))
 }
 
