@@ -67,6 +67,22 @@ pub enum FillError {
 }
 
 impl Fill {
+    /// Its volume in m³, at most: that of a mesh whatever its region. Infinite if
+    /// it has no border.
+    pub fn volume(&self) -> f64 {
+        let of = |region: &Region| match region {
+            Region::Everywhere => f64::INFINITY,
+            Region::Box { min, max } => (*max - *min).max(Vec3::ZERO).as_dvec3().element_product(),
+            Region::Sphere { radius, .. } => {
+                4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3)
+            }
+        };
+        match self {
+            Fill::Region(region) => of(region),
+            Fill::Mesh { mesh, within } => of(within).min(f64::from(mesh.volume().abs())),
+        }
+    }
+
     /// Lattice points inside the space, `spacing` apart, at least half a spacing
     /// from its border.
     pub fn points(&self, spacing: f32) -> Result<Vec<Vec3>, FillError> {
@@ -91,7 +107,8 @@ impl Fill {
                 (
                     bounds,
                     Box::new(move |p| {
-                        within.contains(p) && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
+                        within.contains(p)
+                            && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
                     }),
                 )
             }
@@ -178,6 +195,7 @@ mod tests {
         });
         let points = fill.points(0.05).unwrap();
         assert_eq!(points.len(), 20 * 4 * 10);
+        assert!((fill.volume() - 1.0 * 0.2 * 0.5).abs() < 1e-6);
         for p in &points {
             assert!(p.x.abs() < 0.476 && p.y > 0.024 && p.z > 0.274);
         }
@@ -224,5 +242,6 @@ mod tests {
         assert!(matches!(huge.points(0.01), Err(FillError::TooMany { .. })));
         let all = Fill::Region(Region::Everywhere);
         assert_eq!(all.points(0.1), Err(FillError::Unbounded));
+        assert_eq!(all.volume(), f64::INFINITY);
     }
 }

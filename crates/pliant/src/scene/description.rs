@@ -119,7 +119,7 @@ pub struct Fluid {
     /// Allow pressures below zero, as Grahn 2008 literally has it.
     #[serde(default)]
     pub negative_pressure: bool,
-    /// Emitters stop at this number of particles.
+    /// Most particles: larger fills are refused, emitters stop there.
     #[serde(default = "defaults::max_particles")]
     pub max_particles: usize,
     /// Spaces full of liquid at the start.
