@@ -78,11 +78,25 @@ impl Kernels {
         315.0 / (256.0 * self.support_radius) * (d * d) * (d * d)
     }
 
-    /// Integral of the length of the spiky gradient's part square to a plane at
-    /// distance `x`, in 1/m²: `2π x W(x)`.
+    /// Integral of the spiky kernel over a plane at distance `x`, in 1/m:
+    /// `30/h (u⁴/4 - u⁵/5)` with `u = 1 - x/h`.
     #[inline]
-    pub fn spiky_gradient_on_plane(&self, x: f32) -> f32 {
+    pub fn spiky_on_plane(&self, x: f32) -> f32 {
+        let u = (1.0 - x / self.support_radius).max(0.0);
+        let u2 = u * u;
+        30.0 / self.support_radius * u2 * u2 * (0.25 - 0.2 * u)
+    }
+
+    /// How [`Kernels::spiky_on_plane`] falls with the distance, in 1/m²: `2π x W(x)`.
+    #[inline]
+    pub fn spiky_on_plane_slope(&self, x: f32) -> f32 {
         2.0 * PI * x * self.spiky(x)
+    }
+
+    /// How [`Kernels::poly6_on_plane`] falls with the distance, in 1/m²: `2π x W(x)`.
+    #[inline]
+    pub fn poly6_on_plane_slope(&self, x: f32) -> f32 {
+        2.0 * PI * x * self.poly6(x * x)
     }
 
     /// Viscosity kernel: `15/(2πh³) (-r³/(2h³) + r²/h² + h/(2r) - 1)`.
@@ -175,9 +189,14 @@ mod tests {
             let value = plane(&|r| k.poly6(r * r), f64::from(x));
             let expected = f64::from(k.poly6_on_plane(x));
             assert!((value - expected).abs() < 1e-3 / f64::from(h), "{q}");
-            let slope = plane(&|r| -k.spiky_slope(r) * x / r, f64::from(x));
-            let expected = f64::from(k.spiky_gradient_on_plane(x));
-            assert!((slope - expected).abs() < 1e-2 / f64::from(h * h), "{q}");
+            let value = plane(&|r| k.spiky(r), f64::from(x));
+            let expected = f64::from(k.spiky_on_plane(x));
+            assert!((value - expected).abs() < 1e-3 / f64::from(h), "{q}");
+            let e = 1e-3 * h;
+            let falls = (k.spiky_on_plane(x - e) - k.spiky_on_plane(x + e)) / (2.0 * e);
+            assert!((falls - k.spiky_on_plane_slope(x)).abs() < 1e-2 / (h * h), "{q}");
+            let falls = (k.poly6_on_plane(x - e) - k.poly6_on_plane(x + e)) / (2.0 * e);
+            assert!((falls - k.poly6_on_plane_slope(x)).abs() < 1e-2 / (h * h), "{q}");
         }
     }
 

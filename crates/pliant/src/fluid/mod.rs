@@ -19,5 +19,5 @@ pub use fill::{Fill, FillError, settle};
 pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
 pub use material::Material;
-pub use state::{Fluid, FluidSettings, NewParticle, Sample, SettingsError};
+pub use state::{DensityKernel, Fluid, FluidSettings, NewParticle, Sample, SettingsError};
 pub(crate) use state::Motion;

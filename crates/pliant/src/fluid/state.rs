@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::kernels::Kernels;
@@ -13,6 +15,19 @@ use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
 use crate::simd::WIDTH;
 use crate::space::{CellGrid, NeighbourSearch};
+
+/// The kernel that density is summed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DensityKernel {
+    /// The kernel whose gradient gives the pressure force: forces then follow from
+    /// an energy, and a liquid at rest stays at rest.
+    #[default]
+    Spiky,
+    /// Poly6, as Grahn 2008 and Müller et al. 2003 have it: density and force do not
+    /// fit together, which keeps a resting liquid simmering.
+    Poly6,
+}
 
 /// Parameters of a liquid that stay the same while it runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +44,8 @@ pub struct FluidSettings {
     /// (v / sound_speed)². `None` takes ten times the speed of a fall through the
     /// world's height.
     pub sound_speed: Option<f32>,
+    /// The kernel that density is summed with.
+    pub density_kernel: DensityKernel,
     /// Extra viscosity that calms particle noise, as the α of Monaghan 1992:
     /// adds α ρ h c / 10 to the dynamic viscosity. 0 for none.
     pub numerical_viscosity: f32,
@@ -48,6 +65,7 @@ impl FluidSettings {
             spacing,
             support: 2.0,
             sound_speed: None,
+            density_kernel: DensityKernel::default(),
             numerical_viscosity: 0.05,
             negative_pressure: false,
             max_particles: 10_000_000,
@@ -153,7 +171,7 @@ impl Fluid {
         let kernels = Kernels::new(settings.support * settings.spacing);
         Ok(Fluid {
             kernels,
-            wall_layers: WallLayers::new(kernels, settings.spacing),
+            wall_layers: WallLayers::new(kernels, settings.density_kernel, settings.spacing),
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,

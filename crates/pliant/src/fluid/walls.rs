@@ -1,16 +1,16 @@
 //! What walls add to a liquid: they fill the part of a particle's kernel that lies
-//! beyond them, as if the liquid went on there, and push back with its pressure.
+//! beyond them, as if the liquid went on there, and push back.
 //!
 //! Each wall is taken as a plane with layers of the rest lattice behind it, half a
 //! spacing from its surface. The integral of a kernel over a layer has a closed form
-//! (see [`Kernels::poly6_on_plane`]); scaled so that a lattice that stands against a
-//! wall has exactly the rest density and feels no force, however rough the lattice is
-//! on the scale of the kernel. Where walls meet, what they share counts once.
+//! (see [`Kernels::spiky_on_plane`]), scaled so that a lattice that stands against a
+//! wall has exactly the rest density, however rough it is on the scale of the kernel.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::kernels::Kernels;
+use super::state::DensityKernel;
 use crate::contact::{Obstacle, Wall};
 use crate::math::{Xyz, XyzVec};
 
@@ -19,61 +19,63 @@ const NOWHERE: u32 = u32::MAX;
 
 /// How much a wall adds, by its distance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WallLayers {
+pub(crate) struct WallLayers {
     kernels: Kernels,
+    density_kernel: DensityKernel,
     spacing: f32,
-    /// Lattice sum over integral, for the layer nearest to a particle at rest.
-    volume_scale: f32,
-    gradient_scale: f32,
+    /// Lattice sum over integral, for a particle at rest against the wall.
+    scale: f32,
 }
 
 impl WallLayers {
-    pub fn new(kernels: Kernels, spacing: f32) -> WallLayers {
+    pub fn new(kernels: Kernels, density_kernel: DensityKernel, spacing: f32) -> WallLayers {
         let unscaled = WallLayers {
             kernels,
+            density_kernel,
             spacing,
-            volume_scale: 1.0,
-            gradient_scale: 1.0,
+            scale: 1.0,
         };
         // What a particle next to a wall lacks: all lattice layers behind it.
         let reach = (kernels.support_radius / spacing).ceil() as i32;
-        let (mut all, mut lacking, mut gradient) = (0.0f32, 0.0f32, 0.0f32);
+        let (mut all, mut lacking) = (0.0f32, 0.0f32);
         for x in -reach..=reach {
             for y in -reach..=reach {
                 for z in -reach..=reach {
-                    let p = spacing * Vec3::new(x as f32, y as f32, z as f32);
-                    let w = kernels.poly6(p.length_squared());
+                    let r = spacing * ((x * x + y * y + z * z) as f32).sqrt();
+                    let w = match density_kernel {
+                        DensityKernel::Spiky => kernels.spiky(r),
+                        DensityKernel::Poly6 => kernels.poly6(r * r),
+                    };
                     all += w;
-                    if x > 0 {
-                        lacking += w;
-                        gradient -= kernels.spiky_slope(p.length()) * p.x / p.length();
-                    }
+                    lacking += if x > 0 { w } else { 0.0 };
                 }
             }
         }
-        let (volume, slope) = unscaled.at(0.5 * spacing);
+        let (volume, _) = unscaled.at(0.5 * spacing);
         WallLayers {
-            volume_scale: lacking / all / volume,
-            gradient_scale: gradient * spacing.powi(3) / slope,
+            scale: lacking / all / volume,
             ..unscaled
         }
     }
 
-    /// Share of the kernel and length of the gradient's integral (1/m) that a wall
-    /// at `distance` holds.
+    /// Share of the kernel that a wall at `distance` holds, and how fast that falls
+    /// with the distance, in 1/m.
     #[inline]
     pub fn at(&self, distance: f32) -> (f32, f32) {
+        let k = &self.kernels;
         let mut x = distance + 0.5 * self.spacing;
-        let (mut volume, mut gradient) = (0.0, 0.0);
-        while x < self.kernels.support_radius {
-            volume += self.kernels.poly6_on_plane(x);
-            gradient += self.kernels.spiky_gradient_on_plane(x);
+        let (mut volume, mut slope) = (0.0, 0.0);
+        while x < k.support_radius {
+            let (on_plane, falls) = match self.density_kernel {
+                DensityKernel::Spiky => (k.spiky_on_plane(x), k.spiky_on_plane_slope(x)),
+                DensityKernel::Poly6 => (k.poly6_on_plane(x), k.poly6_on_plane_slope(x)),
+            };
+            volume += on_plane;
+            slope += falls;
             x += self.spacing;
         }
-        (
-            self.volume_scale * self.spacing * volume,
-            self.gradient_scale * self.spacing * gradient,
-        )
+        let scale = self.scale * self.spacing;
+        (scale * volume, scale * slope)
     }
 }
 
@@ -82,7 +84,7 @@ impl WallLayers {
 pub(crate) struct Walls {
     /// Share of the particle's kernel that lies in walls.
     pub volume: Vec<f32>,
-    /// Minus the integral of the kernel's gradient over the walls, in 1/m.
+    /// How `volume` falls away from the walls: minus its gradient, in 1/m.
     gradient: XyzVec,
     /// Obstacle and triangle of the nearest wall.
     obstacle: Vec<u32>,
@@ -137,24 +139,28 @@ impl Walls {
                 for (index, o) in obstacles {
                     o.for_each_wall(p, reach, &mut |wall: Wall| {
                         let (share, slope) = layers.at(wall.distance);
-                        free *= 1.0 - wall.weight * share;
-                        gradient += wall.weight * slope * wall.normal;
+                        let left = 1.0 - wall.weight * share;
+                        free *= left;
+                        gradient += wall.weight * slope / left * wall.normal;
                         if wall.distance < nearest {
                             nearest = wall.distance;
                             (*obstacle, *triangle) = (*index as u32, wall.triangle);
                         }
                     });
                 }
+                // What walls share counts once: the gradient of 1 - Π (1 - share).
                 *volume = 1.0 - free;
-                [*gx, *gy, *gz] = gradient.to_array();
+                [*gx, *gy, *gz] = (free * gradient).to_array();
             });
     }
 
-    /// Acceleration of particle `i` by its walls, which have the particle's own
-    /// pressure: the integral of (3.12) over the walls at rest density.
+    /// Acceleration of particle `i` by its walls: minus the gradient of its energy
+    /// through the walls' part of its density, `p/ρ² ρ0 ∇volume`. The contact at half
+    /// a spacing bears the rest. (A wall that mirrors the particle's pressure would
+    /// push twice as much, but such a force has no energy, and liquid boils on it.)
     #[inline]
     pub fn push(&self, i: usize, rest_density: f32, pressure_term: f32) -> Vec3 {
-        2.0 * rest_density * pressure_term * self.gradient.get(i)
+        rest_density * pressure_term * self.gradient.get(i)
     }
 
     /// Obstacle and triangle of the wall nearest to particle `i`.
@@ -173,7 +179,7 @@ mod tests {
         for support in [1.6f32, 2.0, 2.5, 3.2] {
             let spacing = 0.01;
             let kernels = Kernels::new(support * spacing);
-            let layers = WallLayers::new(kernels, spacing);
+            let layers = WallLayers::new(kernels, DensityKernel::Poly6, spacing);
             let reach = support.ceil() as i32;
             let sum = |keep: &dyn Fn(i32) -> bool| {
                 let mut sum = 0.0;

@@ -137,6 +137,7 @@ impl Scene {
             spacing: f.spacing,
             support: f.support,
             sound_speed: f.sound_speed,
+            density_kernel: f.density_kernel,
             numerical_viscosity: f.numerical_viscosity,
             negative_pressure: f.negative_pressure,
             max_particles: f.max_particles,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::field::{Action, Region};
+use crate::fluid::DensityKernel;
 
 /// A scene.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +114,9 @@ pub struct Fluid {
     /// Speed of sound in m/s; ten times the speed of a fall through the scene if
     /// left out. Density varies by about (speed / sound_speed)².
     pub sound_speed: Option<f32>,
+    /// The kernel that density is summed with: spiky, or poly6 as in Grahn 2008.
+    #[serde(default)]
+    pub density_kernel: DensityKernel,
     /// Extra viscosity against particle noise (α of Monaghan 1992).
     #[serde(default = "defaults::numerical_viscosity")]
     pub numerical_viscosity: f32,
