@@ -19,4 +19,5 @@ pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
 pub use material::Material;
 pub use state::{Fluid, FluidSettings, NewParticle, Sample, SettingsError};
+pub(crate) use emitter::Throat;
 pub(crate) use state::Motion;

@@ -258,7 +258,7 @@ impl Scene {
         self.no_overlap(&key("fill"), handle, world)?;
         for (k, e) in f.emitter.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("emitter"), Key::Item(k)];
-            world.add_emitter(handle, self.emitter(&path, e)?);
+            world.add_emitter(handle, self.emitter(&path, e, f.spacing)?);
         }
         Ok(handle)
     }
@@ -312,7 +312,12 @@ impl Scene {
             .collect())
     }
 
-    fn emitter(&self, path: &[Key<'_>], e: &d::Emitter) -> Result<Emitter, SceneError> {
+    fn emitter(
+        &self,
+        path: &[Key<'_>],
+        e: &d::Emitter,
+        spacing: f32,
+    ) -> Result<Emitter, SceneError> {
         let wrong = |k, message: String| {
             let mut path = path.to_vec();
             path.push(Key::Name(k));
@@ -326,7 +331,7 @@ impl Scene {
         }
         let speed = match (e.speed, e.rate) {
             (Some(speed), None) => speed,
-            (None, Some(rate)) => Emitter::speed_for_rate(rate, e.radius),
+            (None, Some(rate)) => Emitter::speed_for_rate(rate, e.radius, spacing),
             _ => {
                 return wrong("speed", "give either `speed` (m/s) or `rate` (m³/s)".into());
             }
