@@ -18,7 +18,9 @@ const SPACING: f32 = 0.02;
 /// Two liquids, every kind of obstacle, fields, a nozzle and a sink.
 fn busy_world() -> World {
     let mut world = World::new();
-    world.add_obstacle(Obstacle::plane("wall", Vec3::new(-0.5, 0.0, 0.0), Vec3::X).with_contact(0.3, 0.2));
+    world.add_obstacle(
+        Obstacle::plane("wall", Vec3::new(-0.5, 0.0, 0.0), Vec3::X).with_contact(0.3, 0.2),
+    );
     let hills = HeightGrid::from_fn(21, 21, 0.1, Vec3::new(-1.0, -0.3, -1.0), |x, z| {
         0.05 * (5.0 * x).sin() * (4.0 * z).cos()
     });
@@ -33,14 +35,20 @@ fn busy_world() -> World {
     );
     for (i, kind) in common::INDICES.into_iter().enumerate() {
         let mut mesh = (*ball).clone();
-        mesh.transform(1.0, pliant::Quat::IDENTITY, Vec3::new(0.2 * i as f32 - 0.2, -0.15, 0.0));
+        mesh.transform(
+            1.0,
+            pliant::Quat::IDENTITY,
+            Vec3::new(0.2 * i as f32 - 0.2, -0.15, 0.0),
+        );
         world.add_obstacle(mesh_obstacle(kind, &Arc::new(mesh), SPACING, 0.5 * SPACING));
     }
     let tank = Cuboid::new(Vec3::new(-0.6, -0.5, -0.6), Vec3::new(0.6, 0.9, 0.6));
     let tank = Arc::new(tank.build().unwrap());
     world.add_obstacle(mesh_obstacle("bvh", &tank, SPACING, SPACING));
 
-    let water = world.add_fluid(FluidSettings::new(Material::WATER, SPACING)).unwrap();
+    let water = world
+        .add_fluid(FluidSettings::new(Material::WATER, SPACING))
+        .unwrap();
     let block = Region::Box {
         min: Vec3::new(-0.2, 0.0, -0.1),
         max: Vec3::new(0.2, 0.2, 0.1),
@@ -49,7 +57,12 @@ fn busy_world() -> World {
     let mut oil = FluidSettings::new(Material::OIL, 1.3 * SPACING);
     oil.name = "oil".into();
     let oil = world.add_fluid(oil).unwrap();
-    let mut nozzle = Emitter::new(Vec3::new(0.3, 0.4, 0.0), Vec3::new(-1.0, -0.2, 0.1), 0.06, 1.5);
+    let mut nozzle = Emitter::new(
+        Vec3::new(0.3, 0.4, 0.0),
+        Vec3::new(-1.0, -0.2, 0.1),
+        0.06,
+        1.5,
+    );
     nozzle.start = 0.015;
     nozzle.stop = 0.13;
     world.add_emitter(oil, nozzle);
@@ -86,7 +99,10 @@ fn busy_world() -> World {
 const SECONDS: f32 = 0.16;
 
 fn hash_on(threads: usize) -> (u64, usize, u64) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap();
     pool.install(|| {
         let mut world = busy_world();
         run(&mut world, SECONDS, FRAME);
@@ -100,7 +116,10 @@ fn the_number_of_threads_changes_nothing() {
     let one = hash_on(1);
     // Everything took part.
     assert!(one.1 > 1000 && one.2 > 20, "{one:?}");
-    println!("{} particles, {} removed, hash {:016x}", one.1, one.2, one.0);
+    println!(
+        "{} particles, {} removed, hash {:016x}",
+        one.1, one.2, one.0
+    );
     for threads in [1, 2, 3] {
         assert_eq!(hash_on(threads), one, "{threads} threads");
     }
@@ -151,7 +170,12 @@ fn a_checkpoint_continues_with_the_same_bits() {
         for _ in 0..6 {
             let (a, b) = (ahead.step(FRAME), restored.step(FRAME));
             assert_eq!(a, b);
-            assert_eq!(restored.hash(), ahead.hash(), "from frame {}", world.steps().0);
+            assert_eq!(
+                restored.hash(),
+                ahead.hash(),
+                "from frame {}",
+                world.steps().0
+            );
         }
         assert_eq!(restored.contacts(), ahead.contacts());
         assert_eq!(restored.time(), ahead.time());
@@ -166,14 +190,20 @@ fn a_checkpoint_continues_with_the_same_bits() {
 fn a_checkpoint_taken_before_the_first_step_knows_the_sides() {
     let build = || {
         let mut world = World::new();
-        let water = world.add_fluid(FluidSettings::new(Material::WATER, SPACING)).unwrap();
+        let water = world
+            .add_fluid(FluidSettings::new(Material::WATER, SPACING))
+            .unwrap();
         let region = Region::Box {
             min: Vec3::splat(-0.1),
             max: Vec3::splat(0.1),
         };
         world.fill(water, &Fill::Region(region)).unwrap();
         // The obstacle comes after the liquid.
-        let tank = Arc::new(Cuboid::new(Vec3::splat(-0.2), Vec3::splat(0.2)).build().unwrap());
+        let tank = Arc::new(
+            Cuboid::new(Vec3::splat(-0.2), Vec3::splat(0.2))
+                .build()
+                .unwrap(),
+        );
         world.add_obstacle(mesh_obstacle("hash", &tank, SPACING, SPACING));
         world
     };
@@ -189,7 +219,9 @@ fn a_checkpoint_taken_before_the_first_step_knows_the_sides() {
 fn a_checkpoint_of_another_world_is_refused() {
     let base = || {
         let mut world = World::new();
-        let water = world.add_fluid(FluidSettings::new(Material::WATER, SPACING)).unwrap();
+        let water = world
+            .add_fluid(FluidSettings::new(Material::WATER, SPACING))
+            .unwrap();
         let region = Region::Box {
             min: Vec3::ZERO,
             max: Vec3::splat(0.1),
@@ -232,7 +264,8 @@ fn a_checkpoint_of_another_world_is_refused() {
     with("courant number", &|w| w.settings.cfl = 0.3);
     with("fixed step", &|w| w.settings.fixed = Some(1e-4));
     with("further liquid", &|w| {
-        w.add_fluid(FluidSettings::new(Material::OIL, SPACING)).unwrap();
+        w.add_fluid(FluidSettings::new(Material::OIL, SPACING))
+            .unwrap();
     });
     with("further obstacle", &|w| {
         w.add_obstacle(Obstacle::plane("wall", Vec3::ZERO, Vec3::X));
@@ -246,8 +279,12 @@ fn a_checkpoint_of_another_world_is_refused() {
     // The same number of things, but different ones.
     let mut built = |name, speed: f32, jet: f32, radius: f32, friction: f32| {
         let mut world = World::new();
-        let water = world.add_fluid(FluidSettings::new(Material::WATER, SPACING)).unwrap();
-        world.add_obstacle(Obstacle::plane("floor", Vec3::ZERO, Vec3::Y).with_contact(0.0, friction));
+        let water = world
+            .add_fluid(FluidSettings::new(Material::WATER, SPACING))
+            .unwrap();
+        world.add_obstacle(
+            Obstacle::plane("floor", Vec3::ZERO, Vec3::Y).with_contact(0.0, friction),
+        );
         world.add_field(wind(speed));
         world.add_emitter(water, nozzle(jet));
         world.add_sink(sink(radius));

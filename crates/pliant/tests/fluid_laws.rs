@@ -33,14 +33,29 @@ fn momentum_scale(world: &World) -> f64 {
     let mass = |f: &pliant::Fluid| f64::from(f.particle_mass());
     world
         .fluids()
-        .map(|f| mass(f) * f.velocities().iter().map(|v| f64::from(v.length())).sum::<f64>())
+        .map(|f| {
+            mass(f)
+                * f.velocities()
+                    .iter()
+                    .map(|v| f64::from(v.length()))
+                    .sum::<f64>()
+        })
         .sum()
 }
 
 #[test]
 fn momentum_of_a_free_cloud_stays() {
-    for material in [DRY_WATER, Material { surface_tension: 0.0, ..Material::HONEY }] {
-        let settings = FluidSettings { material, ..dry(20.0) };
+    for material in [
+        DRY_WATER,
+        Material {
+            surface_tension: 0.0,
+            ..Material::HONEY
+        },
+    ] {
+        let settings = FluidSettings {
+            material,
+            ..dry(20.0)
+        };
         let (mut world, _) = free_world(settings, &shaken_block(1.0));
         let (before, scale) = (world.totals().momentum, momentum_scale(&world));
         let mut worst = 0.0f64;
@@ -48,7 +63,10 @@ fn momentum_of_a_free_cloud_stays() {
             world.step(2e-3).unwrap();
             worst = worst.max(world.totals().momentum.distance(before) / scale);
         }
-        println!("momentum strays by {worst:.1e} over {} sub-steps", world.steps().1);
+        println!(
+            "momentum strays by {worst:.1e} over {} sub-steps",
+            world.steps().1
+        );
         // 720 particles with a rounding of 6e-8 per sub-step each, not all one way.
         assert!(worst < 1e-5, "{worst}");
     }
@@ -57,7 +75,10 @@ fn momentum_of_a_free_cloud_stays() {
 #[test]
 fn angular_momentum_under_pressure_stays() {
     let settings = FluidSettings {
-        material: Material { viscosity: 0.0, ..DRY_WATER },
+        material: Material {
+            viscosity: 0.0,
+            ..DRY_WATER
+        },
         numerical_viscosity: 0.0,
         ..dry(20.0)
     };
@@ -69,20 +90,32 @@ fn angular_momentum_under_pressure_stays() {
         world.step(2e-3).unwrap();
         worst = worst.max(world.totals().angular_momentum.distance(before) / scale);
     }
-    println!("angular momentum strays by {worst:.1e} over {} sub-steps", world.steps().1);
+    println!(
+        "angular momentum strays by {worst:.1e} over {} sub-steps",
+        world.steps().1
+    );
     assert!(worst < 1e-5, "{worst}");
 }
 
 #[test]
 fn energy_does_not_grow_without_work() {
     // At rest density there is no elastic energy to give back.
-    for material in [DRY_WATER, Material { surface_tension: 0.0, ..Material::HONEY }] {
+    for material in [
+        DRY_WATER,
+        Material {
+            surface_tension: 0.0,
+            ..Material::HONEY
+        },
+    ] {
         let mut random = Random(8);
         let mut particles = moving(&lattice([9, 9, 9], SPACING), Vec3::ZERO);
         for p in &mut particles {
             p.velocity = 0.5 * random.vector();
         }
-        let settings = FluidSettings { material, ..dry(20.0) };
+        let settings = FluidSettings {
+            material,
+            ..dry(20.0)
+        };
         let (mut world, _) = free_world(settings, &particles);
         let first = world.totals().kinetic;
         let mut largest = first;
@@ -144,7 +177,10 @@ fn roundness(world: &World) -> (f32, f32) {
 #[test]
 fn surface_tension_rounds_a_cube() {
     let spacing = 1e-3;
-    let material = Material { viscosity: 0.2, ..Material::WATER };
+    let material = Material {
+        viscosity: 0.2,
+        ..Material::WATER
+    };
     let settings = FluidSettings {
         sound_speed: Some(3.0),
         ..FluidSettings::new(material, spacing)

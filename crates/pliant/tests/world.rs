@@ -45,11 +45,21 @@ fn an_emitter_delivers_its_rate_while_it_is_open() {
         assert_eq!(emitted, world.point_count());
         let volume = emitted as f32 * SPACING.powi(3);
         let asked = rate * (stop - start) as f32;
-        println!("radius {spacings} spacings: {:.3} of the volume at {speed:.2} m/s", volume / asked);
-        assert!((volume / asked - 1.0).abs() < 0.05, "{volume} m³ of {asked} m³");
+        println!(
+            "radius {spacings} spacings: {:.3} of the volume at {speed:.2} m/s",
+            volume / asked
+        );
+        assert!(
+            (volume / asked - 1.0).abs() < 0.05,
+            "{volume} m³ of {asked} m³"
+        );
         // The column keeps its speed and its density.
         let fluid = world.fluid(fluid).unwrap();
-        let strayed = fluid.velocities().iter().map(|v| v.distance(speed * Vec3::X)).fold(0.0, f32::max);
+        let strayed = fluid
+            .velocities()
+            .iter()
+            .map(|v| v.distance(speed * Vec3::X))
+            .fold(0.0, f32::max);
         assert!(strayed < 0.02 * speed, "{strayed}");
         let densest = fluid.densities().iter().fold(0.0f32, |a, &b| a.max(b));
         assert!(densest < 1.02 * DRY_WATER.density, "{densest}");
@@ -220,8 +230,14 @@ fn stale_handles_do_nothing() {
     assert!(world.fluid(old_fluid).is_none() && world.obstacle(old_floor).is_none());
     assert!(world.remove_fluid(old_fluid).is_none());
     assert!(world.remove_obstacle(old_floor).is_none());
-    assert_eq!(world.add_particles(old_fluid, &moving(&[Vec3::Y], Vec3::ZERO)), 0);
-    assert_eq!(world.fill(old_fluid, &Fill::Region(ball(Vec3::Y, 0.1))), Ok(0));
+    assert_eq!(
+        world.add_particles(old_fluid, &moving(&[Vec3::Y], Vec3::ZERO)),
+        0
+    );
+    assert_eq!(
+        world.fill(old_fluid, &Fill::Region(ball(Vec3::Y, 0.1))),
+        Ok(0)
+    );
     // The nozzle of the liquid that is gone does not feed its successor.
     run(&mut world, 0.2, 0.01);
     assert_eq!(world.point_count(), 0);
@@ -239,11 +255,18 @@ fn steps_that_cannot_be_made_are_refused() {
     let (mut world, _) = free_world(water(), &block);
     let before = world.hash();
     for dt in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        assert!(matches!(world.step(dt), Err(StepError::BadStep { .. })), "{dt}");
+        assert!(
+            matches!(world.step(dt), Err(StepError::BadStep { .. })),
+            "{dt}"
+        );
     }
     world.settings.max_substeps = 10;
     match world.step(1.0) {
-        Err(e @ StepError::TooManySubsteps { needed, most: 10, .. }) => {
+        Err(
+            e @ StepError::TooManySubsteps {
+                needed, most: 10, ..
+            },
+        ) => {
             assert!(needed > 10);
             let text = e.to_string();
             assert!(text.contains("sound_speed"), "{text}");
@@ -305,7 +328,14 @@ fn a_liquid_that_runs_away_is_reported() {
         other => {
             // Or it survived, with numbers that are numbers.
             assert_eq!(other, Ok(()));
-            assert!(world.fluid(fluid).unwrap().positions().iter().all(|p| p.is_finite()));
+            assert!(
+                world
+                    .fluid(fluid)
+                    .unwrap()
+                    .positions()
+                    .iter()
+                    .all(|p| p.is_finite())
+            );
         }
     }
 }
@@ -334,7 +364,9 @@ fn memory_does_not_grow_and_is_small() {
     for (z, n) in [(-0.2, Vec3::Z), (0.2, Vec3::NEG_Z)] {
         world.add_obstacle(Obstacle::plane("end", Vec3::new(0.0, 0.0, z), n));
     }
-    let fluid = world.add_fluid(FluidSettings::new(Material::WATER, SPACING)).unwrap();
+    let fluid = world
+        .add_fluid(FluidSettings::new(Material::WATER, SPACING))
+        .unwrap();
     let region = Region::Box {
         min: Vec3::new(-0.2, 0.0, -0.2),
         max: Vec3::new(0.2, 0.2, 0.2),
@@ -370,7 +402,9 @@ fn an_empty_world_and_an_empty_liquid_can_step() {
     let mut world = World::new();
     world.step(0.01).unwrap();
     world.add_fluid(water()).unwrap();
-    world.add_sink(Sink { region: Region::Everywhere });
+    world.add_sink(Sink {
+        region: Region::Everywhere,
+    });
     let report = world.step(0.01).unwrap();
     assert_eq!((report.substeps, report.emitted, report.removed), (1, 0, 0));
     assert!((world.time() - 0.02).abs() < 1e-9);

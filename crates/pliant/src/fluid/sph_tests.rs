@@ -19,7 +19,10 @@ struct Random(u64);
 impl Random {
     /// Uniform in -1..1.
     fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
@@ -79,7 +82,10 @@ fn arrangements() -> Vec<(&'static str, Vec<Vec3>)> {
     let mut all = vec![
         ("lattice", lattice([9, 8, 7], 0.0)),
         ("jittered lattice", lattice([9, 8, 7], 0.3)),
-        ("squeezed lattice", lattice([9, 8, 7], 0.1).iter().map(|p| 0.9 * *p).collect()),
+        (
+            "squeezed lattice",
+            lattice([9, 8, 7], 0.1).iter().map(|p| 0.9 * *p).collect(),
+        ),
         ("sheet", lattice([20, 1, 20], 0.0)),
         ("thread", lattice([300, 1, 1], 0.1)),
         ("thick cloud", cloud(1, 700, 7.0)),
@@ -175,7 +181,10 @@ fn reference_density(fluid: &Fluid, i: usize) -> f64 {
 /// the surface normal is too near its threshold to call.
 fn reference_acceleration(fluid: &Fluid, i: usize) -> Option<(DVec3, f64)> {
     let s = fluid.settings();
-    let (h, m) = (f64::from(fluid.support_radius()), f64::from(fluid.particle_mass()));
+    let (h, m) = (
+        f64::from(fluid.support_radius()),
+        f64::from(fluid.particle_mass()),
+    );
     let mu = f64::from(fluid.effective_viscosity());
     let sigma = f64::from(s.material.surface_tension);
     let pi = std::f64::consts::PI;
@@ -238,7 +247,10 @@ fn density_and_pressure_follow_the_equations() {
                     pressure = pressure.max(0.0);
                 }
                 let off = (f64::from(p) - pressure).abs();
-                assert!(off < 2.0 * DENSITY_TOLERANCE * c2 * right.max(rest), "{where_}: {p} not {pressure}");
+                assert!(
+                    off < 2.0 * DENSITY_TOLERANCE * c2 * right.max(rest),
+                    "{where_}: {p} not {pressure}"
+                );
             }
         }
     }
@@ -266,7 +278,10 @@ fn forces_follow_the_equations() {
                     points.len()
                 );
             }
-            assert!(undecided <= 2, "{variant}, {name}: {undecided} at the threshold");
+            assert!(
+                undecided <= 2,
+                "{variant}, {name}: {undecided} at the threshold"
+            );
         }
     }
     println!("largest error of a force {worst:.1e} of what is summed");
@@ -275,7 +290,11 @@ fn forces_follow_the_equations() {
 #[test]
 fn the_rest_lattice_has_the_rest_density_and_no_pressure() {
     let fluid = computed(settings(), &lattice([9, 9, 9], 0.0));
-    let middle = fluid.ids().iter().position(|&id| id == 4 * 81 + 4 * 9 + 4).unwrap();
+    let middle = fluid
+        .ids()
+        .iter()
+        .position(|&id| id == 4 * 81 + 4 * 9 + 4)
+        .unwrap();
     let rest = fluid.settings().material.density;
     assert!((fluid.densities()[middle] / rest - 1.0).abs() < 1e-6);
     // Nowhere denser: nothing pushes.
@@ -337,7 +356,10 @@ fn avx2_and_portable_loops_give_the_same_bits() {
     for (variant, settings) in variants() {
         for (name, points) in arrangements() {
             let fluid = computed(settings.clone(), &points);
-            assert!(bits(avx2, &fluid) == bits(Portable, &fluid), "{variant}, {name}");
+            assert!(
+                bits(avx2, &fluid) == bits(Portable, &fluid),
+                "{variant}, {name}"
+            );
         }
     }
 }
@@ -348,9 +370,13 @@ fn what_the_engine_runs_is_the_portable_loop_to_the_bit() {
         let fluid = computed(settings(), &points);
         let n = fluid.len();
         let portable = bits(Portable, &fluid);
-        for (axis, a) in [&fluid.acceleration.x, &fluid.acceleration.y, &fluid.acceleration.z]
-            .iter()
-            .enumerate()
+        for (axis, a) in [
+            &fluid.acceleration.x,
+            &fluid.acceleration.y,
+            &fluid.acceleration.z,
+        ]
+        .iter()
+        .enumerate()
         {
             let engine: Vec<u32> = a[..n].iter().map(|v| v.to_bits()).collect();
             // Densities come first, then three axes without tension, then with it.
