@@ -1,5 +1,4 @@
 //! What several tests of the whole engine share.
-#![allow(dead_code)] // each test program uses its own part of this
 
 use std::sync::Arc;
 

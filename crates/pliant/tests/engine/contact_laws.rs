@@ -1,10 +1,8 @@
 //! Laws of contact: weight, friction, restitution, and rest in corners.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{DRY_WATER, INDICES, mesh_obstacle, moving, run};
+use crate::common::{DRY_WATER, INDICES, mesh_obstacle, moving, run};
 use pliant::mesh::Cuboid;
 use pliant::{Fill, Fluid, FluidSettings, Handle, Obstacle, Region, Vec3, World};
 

@@ -1,11 +1,9 @@
 //! The same input gives the same bits: run again, on other numbers of threads, from
 //! a copy, and from a checkpoint.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{mesh_obstacle, run};
+use crate::common::{mesh_obstacle, run};
 use pliant::mesh::{Cuboid, HeightGrid, IcoSphere};
 use pliant::observe::{CheckpointError, Decoder, Encoder};
 use pliant::{
@@ -33,7 +31,7 @@ fn busy_world() -> World {
         .build()
         .unwrap(),
     );
-    for (i, kind) in common::INDICES.into_iter().enumerate() {
+    for (i, kind) in crate::common::INDICES.into_iter().enumerate() {
         let mut mesh = (*ball).clone();
         mesh.transform(
             1.0,

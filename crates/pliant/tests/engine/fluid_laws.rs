@@ -1,9 +1,7 @@
 //! What a liquid left to itself must keep: momentum, angular momentum, energy,
 //! the law of falling bodies, and roundness under surface tension.
 
-mod common;
-
-use common::{DRY_WATER, Random, free_world, lattice, moving};
+use crate::common::{DRY_WATER, Random, free_world, lattice, moving};
 use pliant::fluid::NewParticle;
 use pliant::{FluidSettings, Material, Vec3, World};
 

@@ -1,9 +1,7 @@
 //! Emitters, sinks, fields, handles, refused steps and memory, through the public
 //! interface.
 
-mod common;
-
-use common::{DRY_WATER, free_world, lattice, moving, run};
+use crate::common::{DRY_WATER, free_world, lattice, moving, run};
 use pliant::fluid::{NewParticle, StepLimit};
 use pliant::{
     Action, Emitter, Field, Fill, FluidSettings, Material, Obstacle, Region, Sink, StepError, Vec3,

@@ -1,11 +1,9 @@
 //! Nothing leaks: liquid stays on its side of every closed surface, whatever the
 //! index, the speed and the direction of gravity.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{INDICES, Random, lattice, mesh_obstacle, moving};
+use crate::common::{INDICES, Random, lattice, mesh_obstacle, moving};
 use pliant::fluid::NewParticle;
 use pliant::mesh::{Colon, Cuboid, HeightGrid, IcoSphere, Tumbler, WineGlass};
 use pliant::{
