@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
-use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit};
+use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
-use crate::world::{World, sides};
+use crate::world::{StepSettings, World, sides};
 
 /// Points per parallel task in the loops over single points.
 const CHUNK: usize = 256;
@@ -42,6 +42,16 @@ pub enum StepError {
     BadStep {
         /// The step asked for.
         dt: f32,
+    },
+    /// A setting by which no step can be divided.
+    #[error("`step.{key}` is {value}, but must be {right}")]
+    BadSetting {
+        /// Name of the setting.
+        key: &'static str,
+        /// Its value.
+        value: f32,
+        /// What would be right.
+        right: &'static str,
     },
     /// A fixed sub-step beyond what is stable.
     #[error(
@@ -106,12 +116,34 @@ pub enum StepError {
     },
 }
 
+impl StepSettings {
+    fn check(&self) -> Result<(), StepError> {
+        let positive = |v: f32| v.is_finite() && v > 0.0;
+        if !positive(self.cfl) {
+            return Err(StepError::BadSetting {
+                key: "cfl",
+                value: self.cfl,
+                right: "above 0 and at most 1",
+            });
+        }
+        match self.fixed {
+            Some(fixed) if !positive(fixed) => Err(StepError::BadSetting {
+                key: "fixed",
+                value: fixed,
+                right: "a positive time, or left out",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl World {
     /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
     pub fn step(&mut self, dt: f32) -> Result<StepReport, StepError> {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(StepError::BadStep { dt });
         }
+        self.settings.check()?;
         self.prepare();
         self.obstacle_impulse.clear();
         let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
@@ -190,7 +222,7 @@ impl World {
             dt: f32::INFINITY,
             limit: StepLimit::Frame,
         };
-        for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
+        for (_, fluid) in self.fluids.iter() {
             let b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
             if let Some(fixed) = self.settings.fixed {
                 // What holds at rest decides: speed and acceleration may exceed it shortly.
@@ -278,11 +310,24 @@ impl World {
         }
     }
 
-    /// Adds gravity and all fields to the accelerations.
+    /// Adds gravity and all fields to the accelerations; liquid that has not left
+    /// its nozzle yet moves with that.
     fn apply_fields(&mut self) {
         let gravity = self.gravity;
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
-        for (_, fluid) in self.fluids.iter_mut() {
+        let open: Vec<(usize, Throat)> = self
+            .nozzles
+            .iter()
+            .filter_map(|(_, n)| {
+                let fluid = self.fluids.get(n.fluid)?;
+                let (spacing, support) = (fluid.settings().spacing, fluid.support_radius());
+                let throat = n.emitter.throat(self.time, spacing, support)?;
+                Some((n.fluid.index(), throat))
+            })
+            .collect();
+        for (index, fluid) in self.fluids.iter_mut() {
+            let own = open.iter().filter(|(i, _)| *i == index);
+            let throats: Vec<Throat> = own.map(|&(_, t)| t).collect();
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
@@ -301,6 +346,10 @@ impl World {
                     *ax += a.x;
                     *ay += a.y;
                     *az += a.z;
+                    if let Some(t) = throats.iter().find(|t| t.holds(Vec3::new(*x, *y, *z))) {
+                        [*vx, *vy, *vz] = t.velocity.to_array();
+                        [*ax, *ay, *az] = [0.0; 3];
+                    }
                 });
         }
     }

@@ -135,6 +135,14 @@ impl Obstacle {
         }
     }
 
+    /// What finds its surface: `plane`, or the name of the index over its triangles.
+    pub fn index_name(&self) -> &'static str {
+        match &self.shape {
+            Shape::Plane { .. } => "plane",
+            Shape::Surface(s) => s.index.name(),
+        }
+    }
+
     /// The box around it, if it is bounded.
     pub fn bounds(&self) -> Option<Aabb> {
         self.triangles().map(|m| m.aabb())

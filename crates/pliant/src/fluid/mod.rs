@@ -19,5 +19,6 @@ pub use fill::{Fill, FillError, settle};
 pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
 pub use material::Material;
+pub(crate) use emitter::Throat;
 pub use state::{DensityKernel, Fluid, FluidSettings, NewParticle, Sample, SettingsError};
 pub(crate) use state::Motion;

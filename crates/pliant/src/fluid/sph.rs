@@ -421,3 +421,7 @@ fn force_chunk<L: Lanes, const TENSION: bool>(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sph_tests.rs"]
+mod tests;

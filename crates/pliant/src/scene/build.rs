@@ -161,7 +161,7 @@ impl Scene {
         self.no_overlap(&here, handle, &ends, world)?;
         for (k, e) in f.emitter.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("emitter"), Key::Item(k)];
-            world.add_emitter(handle, self.emitter(&path, e)?);
+            world.add_emitter(handle, self.emitter(&path, e, f.spacing)?);
         }
         Ok(handle)
     }
@@ -242,10 +242,15 @@ impl Scene {
             .collect())
     }
 
-    fn emitter(&self, path: &[Key<'_>], e: &d::Emitter) -> Result<Emitter, SceneError> {
+    fn emitter(
+        &self,
+        path: &[Key<'_>],
+        e: &d::Emitter,
+        spacing: f32,
+    ) -> Result<Emitter, SceneError> {
         let speed = match (e.speed, e.rate) {
             (Some(speed), _) => speed,
-            (None, rate) => Emitter::speed_for_rate(rate.unwrap_or(0.0), e.radius),
+            (None, rate) => Emitter::speed_for_rate(rate.unwrap_or(0.0), e.radius, spacing),
         };
         if !(speed > 0.0 && speed.is_finite()) {
             let mut path = path.to_vec();
