@@ -11,27 +11,39 @@ pub enum ColourMap {
     Meadow,
     /// Deep blue to white foam, for the speed of liquids.
     Water,
-    /// Chalk white to warm cream, for contrast liquids.
+    /// Chalk white at rest to blue, for contrast liquids.
     Barium,
+    /// Dark to bright red and pale, for blood.
+    Blood,
+    /// Amber to pale yellow, for honey.
+    Honey,
+    /// Olive green to pale yellow, for oil.
+    Oil,
     /// Blue over light grey to red, for values around a middle.
     CoolWarm,
 }
 
 impl ColourMap {
     /// Every map, for menus and tests.
-    pub const ALL: [ColourMap; 4] = [
+    pub const ALL: [ColourMap; 7] = [
         ColourMap::Meadow,
         ColourMap::Water,
         ColourMap::Barium,
+        ColourMap::Blood,
+        ColourMap::Honey,
+        ColourMap::Oil,
         ColourMap::CoolWarm,
     ];
 
-    /// The name in scene files and options.
+    /// The name in options; maps for a liquid are called like its material.
     pub fn name(self) -> &'static str {
         match self {
             ColourMap::Meadow => "meadow",
             ColourMap::Water => "water",
             ColourMap::Barium => "barium",
+            ColourMap::Blood => "blood",
+            ColourMap::Honey => "honey",
+            ColourMap::Oil => "oil",
             ColourMap::CoolWarm => "cool-warm",
         }
     }
@@ -48,9 +60,20 @@ impl ColourMap {
                 0x3f0a58, 0x443b84, 0x33628d, 0x21898c, 0x2fb07a, 0x7fd04e, 0xf6e62a,
             ],
             ColourMap::Water => &[
-                0x0a3a8c, 0x1257b0, 0x1f7bd0, 0x45a2e2, 0x86c8ef, 0xc6e6f8, 0xf8fdff,
+                0x1c63b0, 0x2b7cc6, 0x4698da, 0x70b4e8, 0xa2d0f2, 0xd0e8fa, 0xf8fdff,
             ],
-            ColourMap::Barium => &[0xdccfb4, 0xe8dec8, 0xf1ead9, 0xf8f4e9, 0xfefdf9],
+            ColourMap::Barium => &[
+                0xf8f4ea, 0xdde5e4, 0xb0cfd9, 0x78b1cd, 0x428dbd, 0x1f69a4, 0x124782,
+            ],
+            ColourMap::Blood => &[
+                0x8a0c14, 0xa91219, 0xc8221f, 0xe04a34, 0xf07e58, 0xfbba92, 0xffeedd,
+            ],
+            ColourMap::Honey => &[
+                0xd8860c, 0xe39817, 0xeca92b, 0xf3bd4c, 0xf9d279, 0xfde6a8, 0xfff8e2,
+            ],
+            ColourMap::Oil => &[
+                0x8f8b1f, 0xa8a22b, 0xbfb83f, 0xd3cb5b, 0xe3db80, 0xf0eaab, 0xfbf8da,
+            ],
             ColourMap::CoolWarm => &[
                 0x3a4cc0, 0x6f90ee, 0xa8c4fb, 0xdddddd, 0xf4b798, 0xe27a5d, 0xb4152c,
             ],
@@ -97,11 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn one_way_maps_get_lighter_all_the_way() {
-        for map in [ColourMap::Meadow, ColourMap::Water, ColourMap::Barium] {
+    fn one_way_maps_change_lightness_all_the_way() {
+        for map in ColourMap::ALL {
+            // Chalk can only get darker.
+            let sign = match map {
+                ColourMap::CoolWarm => continue,
+                ColourMap::Barium => -1.0,
+                _ => 1.0,
+            };
             for i in 0..100 {
                 let at = |i: i32| lightness(map.colour(i as f32 / 100.0));
-                assert!(at(i + 1) > at(i), "{} at {i}", map.name());
+                assert!(sign * (at(i + 1) - at(i)) > 0.0, "{} at {i}", map.name());
             }
         }
     }

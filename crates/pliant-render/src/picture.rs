@@ -101,7 +101,7 @@ impl<'a> Frame<'a> {
             glass,
             glass_rects,
             lighting,
-            floor: ground.map(|g| Floor::new(g, &scene.aabb())),
+            floor: ground.map(|g| Floor::new(g, &g.around.unwrap_or_else(|| scene.aabb()))),
             detail: scene.detail(),
             scene,
         }

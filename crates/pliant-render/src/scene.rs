@@ -58,6 +58,9 @@ pub struct Ground {
     pub colour: Colour,
     /// Draws a grid of lines at round distances.
     pub grid: bool,
+    /// What it reaches around; everything in the picture if left out. A fixed box
+    /// keeps the floor the same from picture to picture.
+    pub around: Option<Aabb>,
 }
 
 impl Ground {
@@ -67,6 +70,7 @@ impl Ground {
             height,
             colour: Colour::hex(0xe9ebee),
             grid: true,
+            around: None,
         }
     }
 }

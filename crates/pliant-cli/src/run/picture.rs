@@ -1,6 +1,8 @@
 //! One picture of a world: particles coloured by speed, walls see-through.
 
 use glam::Vec3;
+use pliant::math::Aabb;
+use pliant::scene::description::{Colouring, Shape};
 use pliant::scene::{Built, Scene};
 use pliant_render::{
     Camera, Colour, ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours,
@@ -15,23 +17,21 @@ const SIZE: (u32, u32) = (960, 720);
 pub struct Painter {
     title: String,
     camera: Camera,
+    map: ColourMap,
     /// Speed in m/s at the end of the colour scale.
     range: f32,
+    /// What the camera shows, for the floor.
+    shown: Aabb,
+    /// Colours of the obstacles, in the scene's order.
+    walls: Vec<Colour>,
 }
 
 impl Painter {
-    /// Chooses the camera and the colour scale.
+    /// Chooses the camera and the colours.
     pub fn new(scene: &Scene, built: &Built) -> Painter {
-        let bounds = built.world.bounds();
-        let bounds = if bounds.size().min_element() >= 0.0 {
-            bounds
-        } else {
-            pliant::math::Aabb {
-                min: Vec3::splat(-1.0),
-                max: Vec3::ONE,
-            }
-        };
-        let c = &scene.description.camera;
+        let description = &scene.description;
+        let bounds = interesting(scene, built);
+        let c = &description.camera;
         let direction = c.direction.unwrap_or(Vec3::new(-0.35, -0.35, -1.0));
         let mut camera = Camera::framing_in(bounds, direction, SIZE.0 as f32 / SIZE.1 as f32);
         if let Some(eye) = c.eye {
@@ -41,18 +41,29 @@ impl Painter {
         if let Some(fov) = c.fov {
             camera.vertical_fov_degrees = fov;
         }
+        let half = (camera.target - camera.eye).length()
+            * (0.5 * camera.vertical_fov_degrees).to_radians().tan();
         // Half the speed of a free fall through the scene.
         let fall = (2.0 * built.world.gravity.length() * bounds.size().y.max(0.0)).sqrt();
+        let material = description.fluid.first().map_or("", |f| &f.material);
         Painter {
-            title: scene.description.title.clone(),
+            title: description.title.clone(),
             camera,
+            map: match c.colour {
+                Colouring::Material => ColourMap::from_name(material).unwrap_or_default(),
+                Colouring::Speed => ColourMap::Meadow,
+            },
             range: c.speed_range.unwrap_or((0.5 * fall).max(0.01)),
+            shown: Aabb {
+                min: camera.target - half,
+                max: camera.target + half,
+            },
+            walls: description.obstacle.iter().map(|o| wall(&o.shape)).collect(),
         }
     }
 
     /// Draws the world as it is.
     pub fn draw(&self, built: &Built) -> Image {
-        let map = ColourMap::Meadow;
         let speeds: Vec<Vec<f32>> = built
             .world
             .matter()
@@ -66,34 +77,70 @@ impl Painter {
                 radius: points.radius,
                 colours: SphereColours::ByValue {
                     values: speeds,
-                    map,
+                    map: self.map,
                     range: (0.0, self.range),
                 },
             });
         }
-        for (handle, opacity) in &built.obstacles {
+        for ((handle, opacity), colour) in built.obstacles.iter().zip(&self.walls) {
             let Some(obstacle) = built.world.obstacle(*handle) else {
                 continue;
             };
             match (obstacle.triangles(), obstacle.as_plane()) {
                 (Some(mesh), _) if *opacity > 0.0 => picture.meshes.push(MeshSurface {
                     mesh,
-                    colour: Colour::hex(0xd98d82),
+                    colour: *colour,
                     opacity: *opacity,
                     smooth: mesh.triangles.len() > 100,
                 }),
                 (_, Some((normal, offset))) if normal.y > 0.99 => {
-                    picture.ground = Some(Ground::at(offset));
+                    picture.ground = Some(Ground {
+                        around: Some(self.shown),
+                        ..Ground::at(offset)
+                    });
                 }
                 _ => {}
             }
         }
         picture.legend = Some(Legend {
             title: "speed [m/s]".into(),
-            map,
+            map: self.map,
             range: (0.0, self.range),
         });
         picture.caption = Some(format!("{}   t = {:.2} s", self.title, built.world.time()));
         picture.render(&self.camera, SIZE.0, SIZE.1)
     }
+}
+
+/// The box around what is there at the start and where more will appear.
+fn interesting(scene: &Scene, built: &Built) -> Aabb {
+    let mut bounds = built.world.bounds();
+    for emitter in scene.description.fluid.iter().flat_map(|f| &f.emitter) {
+        bounds = bounds.union(&Aabb {
+            min: emitter.position - emitter.radius,
+            max: emitter.position + emitter.radius,
+        });
+    }
+    if bounds.size().min_element() >= 0.0 {
+        bounds
+    } else {
+        Aabb {
+            min: Vec3::splat(-1.0),
+            max: Vec3::ONE,
+        }
+    }
+}
+
+/// Flesh, earth, glass or plaster.
+fn wall(shape: &Shape) -> Colour {
+    Colour::hex(match shape {
+        Shape::Colon { .. } | Shape::Tube { .. } => 0xd98d82,
+        Shape::River { .. } | Shape::Heightfield { .. } => 0xa39a7c,
+        Shape::Mesh { .. } => 0xc4bfb6,
+        Shape::Plane { .. }
+        | Shape::Box { .. }
+        | Shape::Sphere { .. }
+        | Shape::WineGlass { .. }
+        | Shape::Tumbler { .. } => 0xa8bac8,
+    })
 }

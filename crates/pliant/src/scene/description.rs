@@ -373,8 +373,23 @@ pub struct Camera {
     /// Direction from which the whole scene is shown, if there is no `eye`.
     #[schemars(with = "Option<[f32; 3]>")]
     pub direction: Option<Vec3>,
-    /// Speed in m/s at the end of the colour scale; the largest seen if left out.
+    /// Speed in m/s at the end of the colour scale; half that of a fall through the
+    /// scene if left out.
     pub speed_range: Option<f32>,
+    /// The colours of speed.
+    pub colour: Colouring,
+}
+
+/// The colours of speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Colouring {
+    /// Liquid at rest has the colour of its material: blue water, white barium, red
+    /// blood, amber honey. The faster, the further from it.
+    #[default]
+    Material,
+    /// The same scale for every liquid, from dark violet to yellow.
+    Speed,
 }
 
 mod defaults {

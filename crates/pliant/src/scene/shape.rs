@@ -188,6 +188,9 @@ fn landscape(shape: &Shape) -> Option<Result<HeightGrid, ShapeError>> {
             if heights.iter().any(|row| row.len() != nx) {
                 return Some(Err(wrong("every row of `heights` must be equally long")));
             }
+            if !heights.iter().flatten().all(|h| h.is_finite()) {
+                return Some(Err(wrong("every one of `heights` must be a finite number")));
+            }
             let mut flat = heights.iter().flatten().copied();
             HeightGrid::from_fn(nx, heights.len(), *spacing, *origin, |_, _| {
                 flat.next().unwrap_or(0.0)

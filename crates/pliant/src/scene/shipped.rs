@@ -8,4 +8,19 @@ macro_rules! shipped {
     };
 }
 
-shipped!["colon", "dam-break", "hydrostatic"];
+shipped![
+    "colon",
+    "colon-40k",
+    "river",
+    "dam-break",
+    "hydrostatic",
+    "wine-glass",
+    "tumbler",
+    "drop",
+    "fountain",
+    "wind",
+    "sphere-bowl",
+    "hills",
+    "blood",
+    "drain",
+];
