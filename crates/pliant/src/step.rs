@@ -10,12 +10,9 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
-use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit, Throat};
+use crate::fluid::{CHUNK, Fluid, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
 use crate::world::{StepSettings, World, sides};
-
-/// Points per parallel task in the loops over single points.
-const CHUNK: usize = 256;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -399,12 +396,10 @@ impl World {
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
             let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
-            let rest = fluid.settings().material.density;
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
                 id,
-                pressure_term,
                 walls,
                 ..
             } = fluid.motion_mut();
@@ -416,27 +411,21 @@ impl World {
                 vy.par_chunks_mut(CHUNK),
                 vz.par_chunks_mut(CHUNK),
                 id.par_chunks(CHUNK),
+                &walls.chunks,
             )
                 .into_par_iter()
-                .enumerate()
-                .map(|(chunk, (x, y, z, vx, vy, vz, id))| {
+                .map(|(x, y, z, vx, vy, vz, id, walls)| {
                     let mut contacts = Vec::new();
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
                         let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
-                        let wall = chunk * CHUNK + i;
-                        let pressing = kick * walls.push(wall, rest, pressure_term[wall]);
-                        if let Some((index, triangle)) = walls.nearest(wall)
-                            && pressing != Vec3::ZERO
-                        {
-                            let (impulse, normal) = (pressing.length(), pressing.normalize_or_zero());
-                            let rubbed = friction(
-                                velocity,
-                                normal,
-                                impulse,
-                                obstacles.friction_of(index),
-                            );
+                        for mirror in walls.of(i).iter().filter(|m| m.push > 0.0) {
+                            let (normal, pressing) = (mirror.wall.normal, kick * mirror.push);
+                            let index = mirror.obstacle;
+                            let rubbed =
+                                friction(velocity, normal, pressing, obstacles.friction_of(index));
                             velocity += rubbed;
+                            let triangle = mirror.wall.triangle;
                             let (place, barycentric) =
                                 obstacles.place_on(index, triangle, from, normal);
                             contacts.push(Contact {
@@ -446,7 +435,7 @@ impl World {
                                 triangle,
                                 barycentric,
                                 place,
-                                impulse: mass * (pressing + rubbed),
+                                impulse: mass * (pressing * normal + rubbed),
                             });
                         }
                         let ball = Ball {

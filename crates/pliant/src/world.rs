@@ -491,6 +491,7 @@ impl World {
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);
             hash.f32s(&[obstacle.restitution, obstacle.friction]);
+            hash.word(u32::from(obstacle.no_slip));
             hash.text(obstacle.index_name());
             if let Some((normal, offset)) = obstacle.as_plane() {
                 hash.f32s(&[normal.x, normal.y, normal.z, offset]);

@@ -19,6 +19,9 @@ pub struct Obstacle {
     pub restitution: f32,
     /// Coulomb friction coefficient, 0 or more.
     pub friction: f32,
+    /// Liquid sticks to it by its viscosity, as real liquids do, instead of slipping
+    /// along.
+    pub no_slip: bool,
     shape: Shape,
 }
 
@@ -60,6 +63,7 @@ impl Obstacle {
             name: name.into(),
             restitution: 0.0,
             friction: 0.0,
+            no_slip: false,
             shape: Shape::Plane {
                 normal,
                 offset: normal.dot(point),
@@ -84,6 +88,7 @@ impl Obstacle {
             name: name.into(),
             restitution: 0.0,
             friction: 0.0,
+            no_slip: false,
             shape: Shape::Surface(Surface {
                 mesh,
                 index,
@@ -102,6 +107,7 @@ impl Obstacle {
             name: name.into(),
             restitution: 0.0,
             friction: 0.0,
+            no_slip: false,
             shape: Shape::Surface(Surface {
                 mesh,
                 index: index.clone(),
@@ -116,6 +122,12 @@ impl Obstacle {
     pub fn with_contact(mut self, restitution: f32, friction: f32) -> Obstacle {
         self.restitution = restitution;
         self.friction = friction;
+        self
+    }
+
+    /// Lets liquid stick to it, or slip along.
+    pub fn with_no_slip(mut self, no_slip: bool) -> Obstacle {
+        self.no_slip = no_slip;
         self
     }
 

@@ -14,6 +14,10 @@ mod sph;
 mod state;
 mod walls;
 
+/// Particles per parallel task: enough to hide the cost of a task, few enough to
+/// balance two cores at a thousand particles.
+pub(crate) const CHUNK: usize = 256;
+
 pub use emitter::{Emitter, Sink};
 pub use fill::{Fill, FillError, settle};
 pub use kernels::Kernels;

@@ -4,7 +4,7 @@
 use glam::{DVec3, Vec3};
 
 use super::*;
-use crate::fluid::{FluidSettings, Material, NewParticle};
+use crate::fluid::{DensityKernel, FluidSettings, Material, NewParticle};
 use crate::simd::Portable;
 
 const SPACING: f32 = 0.02;
@@ -51,6 +51,7 @@ fn computed(settings: FluidSettings, points: &[Vec3]) -> Fluid {
     let mut fluid = Fluid::new(settings).unwrap();
     fluid.add(&particles, |_| 0);
     fluid.sort();
+    fluid.find_walls(&[]);
     fluid.compute_density();
     fluid.compute_forces();
     fluid
@@ -151,11 +152,14 @@ fn place(fluid: &Fluid, i: usize) -> DVec3 {
     fluid.positions().get(i).as_dvec3()
 }
 
-/// `Σ_j W_poly6(r_ij)` without its constant factor, in double precision.
-fn poly6_sum(h: f64, others: impl Iterator<Item = f64>) -> f64 {
+/// `Σ_j W(r_ij)` without its constant factor, in double precision.
+fn kernel_sum(kernel: DensityKernel, h: f64, others: impl Iterator<Item = f64>) -> f64 {
     others
         .filter(|r2| *r2 < h * h)
-        .map(|r2| (h * h - r2).powi(3))
+        .map(|r2| match kernel {
+            DensityKernel::Spiky => (1.0 - r2.sqrt() / h).powi(3),
+            DensityKernel::Poly6 => (1.0 - r2 / (h * h)).powi(3),
+        })
         .sum()
 }
 
@@ -173,7 +177,8 @@ fn reference_density(fluid: &Fluid, i: usize) -> f64 {
         })
     });
     let around = (0..fluid.len()).map(|j| place(fluid, i).distance_squared(place(fluid, j)));
-    f64::from(s.material.density) * poly6_sum(h, around) / poly6_sum(h, whole)
+    let kernel = s.density_kernel;
+    f64::from(s.material.density) * kernel_sum(kernel, h, around) / kernel_sum(kernel, h, whole)
 }
 
 /// The acceleration by (3.12), (3.15) and (3.16)-(3.19) for the densities and
@@ -188,6 +193,19 @@ fn reference_acceleration(fluid: &Fluid, i: usize) -> Option<(DVec3, f64)> {
     let mu = f64::from(fluid.effective_viscosity());
     let sigma = f64::from(s.material.surface_tension);
     let pi = std::f64::consts::PI;
+    // The lattice's share of a uniform pressure gradient.
+    let spacing = f64::from(s.spacing);
+    let range = -5..=5;
+    let mut lattice = 0.0;
+    for x in range.clone() {
+        for y in range.clone() {
+            for z in range.clone() {
+                let r = spacing * f64::from(x * x + y * y + z * z).sqrt();
+                lattice += r * 45.0 / (pi * h.powi(6)) * (h - r).max(0.0).powi(2) / 3.0;
+            }
+        }
+    }
+    lattice *= spacing.powi(3);
     let rho = |i: usize| f64::from(fluid.density[i]);
     let p: Vec<f64> = fluid.pressures().map(f64::from).collect();
     let (mut sum, mut scale) = (DVec3::ZERO, 0.0);
@@ -203,7 +221,7 @@ fn reference_acceleration(fluid: &Fluid, i: usize) -> Option<(DVec3, f64)> {
         // Coincident particles have no direction to push each other in.
         let outwards = d.normalize_or_zero();
         let shares = p[i] / rho(i).powi(2) + p[j] / rho(j).powi(2);
-        sum += m * shares * spiky * (h - r).powi(2) * outwards;
+        sum += m * shares * spiky * (h - r).powi(2) * outwards / lattice;
         scale += m * shares.abs() * spiky * h * (h - r);
         let dv = (fluid.velocities().get(j) - fluid.velocities().get(i)).as_dvec3();
         sum += mu * m / (rho(i) * rho(j)) * spiky * (h - r) * dv;
@@ -319,7 +337,8 @@ fn bits<L: Lanes>(l: L, fluid: &Fluid) -> Vec<u32> {
     let mass = fluid.particle_mass();
     let constants = ForceConstants {
         h,
-        pressure: mass * fluid.kernels.spiky_gradient,
+        pressure: mass * fluid.kernels.spiky_gradient
+            / lattice_gradient(&fluid.kernels, fluid.settings().spacing),
         viscosity: mass * fluid.kernels.spiky_gradient * fluid.effective_viscosity(),
         tension: fluid.settings().material.surface_tension,
         colour: mass * fluid.kernels.poly6_gradient,
@@ -332,15 +351,17 @@ fn bits<L: Lanes>(l: L, fluid: &Fluid) -> Vec<u32> {
         inverse_density: &fluid.inverse_density,
     };
     let mut sums = vec![0.0; n];
-    density_chunk::<L, false>(l, &fluid.grid, fluid.position.view(), 0, h * h, &mut sums);
+    let mut walls = ChunkWalls::default();
+    walls.find(fluid.positions(), 0..n, h, &[]);
+    density_chunk::<L, false>(l, &fluid.grid, fluid.position.view(), &walls, 0, h * h, &mut sums);
     let mut all = sums;
     for tension in [false, true] {
         let (mut x, mut y, mut z) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let out = [&mut x[..], &mut y[..], &mut z[..]];
         if tension {
-            force_chunk::<L, true>(l, &fluid.grid, particles, 0, constants, out);
+            force_chunk::<L, true>(l, &fluid.grid, particles, &mut walls, 0, constants, out);
         } else {
-            force_chunk::<L, false>(l, &fluid.grid, particles, 0, constants, out);
+            force_chunk::<L, false>(l, &fluid.grid, particles, &mut walls, 0, constants, out);
         }
         all.extend([x, y, z].concat());
     }

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::kernels::Kernels;
 use super::material::Material;
 use super::sph;
-use super::walls::{WallLayers, Walls};
+use super::walls::Walls;
 use crate::contact::Obstacle;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
@@ -154,7 +154,6 @@ pub struct Fluid {
     /// p / ρ², the particle's share of the symmetric pressure force.
     pub(super) pressure_term: Vec<f32>,
     pub(super) walls: Walls,
-    wall_layers: WallLayers,
     id: Vec<u32>,
     /// Bit b is set if the particle was made inside closed obstacle b.
     side: Vec<u32>,
@@ -171,7 +170,6 @@ impl Fluid {
         let kernels = Kernels::new(settings.support * settings.spacing);
         Ok(Fluid {
             kernels,
-            wall_layers: WallLayers::new(kernels, settings.density_kernel, settings.spacing),
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,
@@ -293,7 +291,6 @@ impl Fluid {
                 &mut self.acceleration.z[..n],
             ],
             id: &self.id[..n],
-            pressure_term: &self.pressure_term[..n],
             walls: &self.walls,
         }
     }
@@ -366,7 +363,6 @@ impl Fluid {
         ] {
             a.resize(padded, 0.0);
         }
-        self.walls.resize(count);
         self.id.resize(count, 0);
         self.side.resize(count, 0);
         self.scratch_u32.resize(count, 0);
@@ -400,7 +396,10 @@ impl Fluid {
     /// Finds the walls around every particle. Needs [`Fluid::sort`].
     pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
         let position = head(&self.position, self.count);
-        self.walls.find(position, &self.wall_layers, obstacles);
+        // No particle comes nearer to a wall than half a spacing, so none further
+        // away than this sees an image.
+        let reach = self.kernels.support_radius - 0.5 * self.settings.spacing;
+        self.walls.find(position, reach, obstacles);
     }
 
     /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
@@ -452,10 +451,9 @@ impl Fluid {
             + self.density.capacity()
             + self.inverse_density.capacity()
             + self.pressure_term.capacity()
-            + self.scratch.capacity()
-            + self.walls.words();
+            + self.scratch.capacity();
         let words = self.id.capacity() + self.side.capacity() + self.scratch_u32.capacity();
-        4 * (floats + words) + self.grid.bytes()
+        4 * (floats + words) + self.grid.bytes() + self.walls.bytes()
     }
 
     /// Writes everything that changes while it runs.
@@ -517,7 +515,6 @@ pub(crate) struct Motion<'a> {
     pub velocity: [&'a mut [f32]; 3],
     pub acceleration: [&'a mut [f32]; 3],
     pub id: &'a [u32],
-    pub pressure_term: &'a [f32],
     pub walls: &'a Walls,
 }
 

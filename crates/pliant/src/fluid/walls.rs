@@ -1,209 +1,278 @@
-//! What walls add to a liquid: they fill the part of a particle's kernel that lies
-//! beyond them, as if the liquid went on there, and push back.
+//! What walls do to a liquid: they are mirrors. Behind a wall the liquid goes on as
+//! its own image, so that density, pressure, viscosity and surface tension of a
+//! particle near it are as deep inside the liquid, and nothing but the wall's push
+//! along its normal is left.
 //!
-//! Each wall is taken as a plane with layers of the rest lattice behind it, half a
-//! spacing from its surface. The integral of a kernel over a layer has a closed form
-//! (see [`Kernels::spiky_on_plane`]), scaled so that a lattice that stands against a
-//! wall has exactly the rest density, however rough it is on the scale of the kernel.
+//! The image of particle j seen from particle i is as far as j seen from the image
+//! of i, so the loops of `sph.rs` need no further particles: they sum once more
+//! around the image of i and mirror the result back. Forces of a plane wall follow
+//! from an energy, as those between particles do. Curved walls are taken as their
+//! tangent planes.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::kernels::Kernels;
-use super::state::DensityKernel;
+use super::CHUNK;
 use crate::contact::{Obstacle, Wall};
-use crate::math::{Xyz, XyzVec};
+use crate::math::Xyz;
 
-/// Marks a particle without a wall.
-const NOWHERE: u32 = u32::MAX;
+/// Walls that one particle may have; the nearest count.
+pub(super) const MOST_WALLS: usize = 3;
 
-/// How much a wall adds, by its distance.
+/// Two walls have a common image if the cosine between their normals is below this.
+const CORNER: f32 = 0.7;
+
+/// A wall near one particle.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WallLayers {
-    kernels: Kernels,
-    density_kernel: DensityKernel,
-    spacing: f32,
-    /// Lattice sum over integral, for a particle at rest against the wall.
-    scale: f32,
+pub(crate) struct Mirror {
+    pub wall: Wall,
+    /// The obstacle's index.
+    pub obstacle: u32,
+    /// Liquid sticks to it.
+    no_slip: bool,
+    /// Acceleration of the particle by this wall along its normal, in m/s², as of
+    /// the last force pass.
+    pub push: f32,
 }
 
-impl WallLayers {
-    pub fn new(kernels: Kernels, density_kernel: DensityKernel, spacing: f32) -> WallLayers {
-        let unscaled = WallLayers {
-            kernels,
-            density_kernel,
-            spacing,
-            scale: 1.0,
-        };
-        // What a particle next to a wall lacks: all lattice layers behind it.
-        let reach = (kernels.support_radius / spacing).ceil() as i32;
-        let (mut all, mut lacking) = (0.0f32, 0.0f32);
-        for x in -reach..=reach {
-            for y in -reach..=reach {
-                for z in -reach..=reach {
-                    let r = spacing * ((x * x + y * y + z * z) as f32).sqrt();
-                    let w = match density_kernel {
-                        DensityKernel::Spiky => kernels.spiky(r),
-                        DensityKernel::Poly6 => kernels.poly6(r * r),
-                    };
-                    all += w;
-                    lacking += if x > 0 { w } else { 0.0 };
-                }
-            }
-        }
-        let (volume, _) = unscaled.at(0.5 * spacing);
-        WallLayers {
-            scale: lacking / all / volume,
-            ..unscaled
-        }
-    }
-
-    /// Share of the kernel that a wall at `distance` holds, and how fast that falls
-    /// with the distance, in 1/m.
-    #[inline]
-    pub fn at(&self, distance: f32) -> (f32, f32) {
-        let k = &self.kernels;
-        let mut x = distance + 0.5 * self.spacing;
-        let (mut volume, mut slope) = (0.0, 0.0);
-        while x < k.support_radius {
-            let (on_plane, falls) = match self.density_kernel {
-                DensityKernel::Spiky => (k.spiky_on_plane(x), k.spiky_on_plane_slope(x)),
-                DensityKernel::Poly6 => (k.poly6_on_plane(x), k.poly6_on_plane_slope(x)),
-            };
-            volume += on_plane;
-            slope += falls;
-            x += self.spacing;
-        }
-        let scale = self.scale * self.spacing;
-        (scale * volume, scale * slope)
-    }
-}
-
-/// The walls around every particle.
+/// The walls of one chunk of particles.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walls {
-    /// Share of the particle's kernel that lies in walls.
-    pub volume: Vec<f32>,
-    /// How `volume` falls away from the walls: minus its gradient, in 1/m.
-    gradient: XyzVec,
-    /// Obstacle and triangle of the nearest wall.
-    obstacle: Vec<u32>,
-    triangle: Vec<u32>,
+pub(crate) struct ChunkWalls {
+    /// Walls of particle k are `mirrors[start[k]..start[k + 1]]`.
+    start: Vec<u32>,
+    mirrors: Vec<Mirror>,
 }
 
-impl Walls {
-    pub fn resize(&mut self, count: usize) {
-        self.volume.resize(count, 0.0);
-        self.gradient.resize(count);
-        self.obstacle.resize(count, NOWHERE);
-        self.triangle.resize(count, 0);
+impl ChunkWalls {
+    /// The walls of particle `k` of the chunk, nearest first.
+    #[inline]
+    pub fn of(&self, k: usize) -> &[Mirror] {
+        &self.mirrors[self.start[k] as usize..self.start[k + 1] as usize]
     }
 
-    /// 4-byte words held.
-    pub fn words(&self) -> usize {
-        let g = &self.gradient;
-        self.volume.capacity()
-            + g.x.capacity()
-            + g.y.capacity()
-            + g.z.capacity()
-            + self.obstacle.capacity()
-            + self.triangle.capacity()
+    /// The same, to note their push.
+    #[inline]
+    pub fn of_mut(&mut self, k: usize) -> &mut [Mirror] {
+        &mut self.mirrors[self.start[k] as usize..self.start[k + 1] as usize]
     }
 
-    /// Finds the walls within the support radius of every position.
+    /// Finds the walls within `reach` of some of the positions.
     pub fn find(
         &mut self,
         position: Xyz<'_>,
-        layers: &WallLayers,
+        particles: std::ops::Range<usize>,
+        reach: f32,
         obstacles: &[(usize, &Obstacle)],
     ) {
-        // The nearest layer stands half a spacing behind the wall.
-        let reach = layers.kernels.support_radius - 0.5 * layers.spacing;
-        (
-            &mut self.volume,
-            &mut self.gradient.x,
-            &mut self.gradient.y,
-            &mut self.gradient.z,
-            &mut self.obstacle,
-            &mut self.triangle,
-        )
-            .into_par_iter()
-            .enumerate()
-            .with_min_len(256)
-            .for_each(|(i, (volume, gx, gy, gz, obstacle, triangle))| {
-                let p = position.get(i);
-                let mut free = 1.0;
-                let mut gradient = Vec3::ZERO;
-                let mut nearest = f32::INFINITY;
-                (*obstacle, *triangle) = (NOWHERE, 0);
-                for (index, o) in obstacles {
-                    o.for_each_wall(p, reach, &mut |wall: Wall| {
-                        let (share, slope) = layers.at(wall.distance);
-                        let left = 1.0 - wall.weight * share;
-                        free *= left;
-                        gradient += wall.weight * slope / left * wall.normal;
-                        if wall.distance < nearest {
-                            nearest = wall.distance;
-                            (*obstacle, *triangle) = (*index as u32, wall.triangle);
-                        }
+        self.start.clear();
+        self.mirrors.clear();
+        self.start.push(0);
+        for i in particles {
+            let first = self.mirrors.len();
+            for &(index, obstacle) in obstacles {
+                obstacle.for_each_wall(position.get(i), reach, &mut |wall: Wall| {
+                    self.mirrors.push(Mirror {
+                        wall,
+                        obstacle: index as u32,
+                        no_slip: obstacle.no_slip,
+                        push: 0.0,
                     });
+                });
+            }
+            self.mirrors[first..]
+                .sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
+            self.mirrors.truncate(first + MOST_WALLS);
+            self.start.push(self.mirrors.len() as u32);
+        }
+    }
+}
+
+/// The walls of all particles, chunk by chunk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Walls {
+    pub chunks: Vec<ChunkWalls>,
+}
+
+impl Walls {
+    /// Finds the walls within `reach` of every position.
+    pub fn find(&mut self, position: Xyz<'_>, reach: f32, obstacles: &[(usize, &Obstacle)]) {
+        let n = position.len();
+        self.chunks.resize_with(n.div_ceil(CHUNK), ChunkWalls::default);
+        self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+            let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
+            chunk.find(position, particles, reach, obstacles);
+        });
+    }
+
+    /// Heap memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.chunks
+            .iter()
+            .map(|c| 4 * c.start.capacity() + size_of::<Mirror>() * c.mirrors.capacity())
+            .sum()
+    }
+}
+
+/// An image of one particle in one wall, or in a corner of several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Image {
+    /// Which walls it is mirrored at.
+    walls: [usize; MOST_WALLS],
+    count: usize,
+    /// Where it is.
+    pub place: Vec3,
+    /// How much it counts.
+    pub weight: f32,
+}
+
+impl Image {
+    /// Mirrors a vector at the image's walls.
+    #[inline]
+    pub fn reflect(&self, mirrors: &[Mirror], v: Vec3) -> Vec3 {
+        let mut v = v;
+        for &w in &self.walls[..self.count] {
+            let n = mirrors[w].wall.normal;
+            v -= 2.0 * v.dot(n) * n;
+        }
+        v
+    }
+
+    /// The same for velocities and viscous forces. The image of liquid that slips
+    /// along a wall moves like a reflection; where it sticks, the image moves the
+    /// other way, so that the liquid rests at the wall.
+    #[inline]
+    pub fn reflect_motion(&self, mirrors: &[Mirror], v: Vec3) -> Vec3 {
+        if self.walls[..self.count].iter().any(|&w| mirrors[w].no_slip) {
+            -v
+        } else {
+            self.reflect(mirrors, v)
+        }
+    }
+
+    /// Notes the push of this image, `acceleration` in m/s², with its walls.
+    #[inline]
+    pub fn note(&self, mirrors: &mut [Mirror], acceleration: Vec3) {
+        for &w in &self.walls[..self.count] {
+            mirrors[w].push += acceleration.dot(mirrors[w].wall.normal);
+        }
+    }
+}
+
+/// The images of one particle: in each wall, in each edge of two, in the corner of
+/// three. An array and not a visitor, because a closure would leave the vector
+/// instructions of the loops behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Images {
+    list: [Image; 7],
+    count: usize,
+}
+
+impl Images {
+    /// The images of a particle at `place`.
+    #[inline]
+    pub fn of(place: Vec3, mirrors: &[Mirror]) -> Images {
+        let behind = |p: Vec3, m: &Mirror| p - 2.0 * m.wall.distance * m.wall.normal;
+        let meet = |a: &Mirror, b: &Mirror| a.wall.normal.dot(b.wall.normal).abs() < CORNER;
+        let mut images = Images {
+            list: [Image {
+                walls: [0; MOST_WALLS],
+                count: 0,
+                place,
+                weight: 1.0,
+            }; 7],
+            count: 0,
+        };
+        for (a, ma) in mirrors.iter().enumerate() {
+            images.push([a, 0, 0], 1, behind(place, ma), ma.wall.weight);
+            for (b, mb) in mirrors.iter().enumerate().skip(a + 1) {
+                if !meet(ma, mb) {
+                    continue;
                 }
-                // What walls share counts once: the gradient of 1 - Π (1 - share).
-                *volume = 1.0 - free;
-                [*gx, *gy, *gz] = (free * gradient).to_array();
-            });
+                let weight = ma.wall.weight * mb.wall.weight;
+                let edge = behind(behind(place, ma), mb);
+                images.push([a, b, 0], 2, edge, weight);
+                for (c, mc) in mirrors.iter().enumerate().skip(b + 1) {
+                    if meet(ma, mc) && meet(mb, mc) {
+                        let weight = weight * mc.wall.weight;
+                        images.push([a, b, c], 3, behind(edge, mc), weight);
+                    }
+                }
+            }
+        }
+        images
     }
 
-    /// Acceleration of particle `i` by its walls: minus the gradient of its energy
-    /// through the walls' part of its density, `p/ρ² ρ0 ∇volume`. The contact at half
-    /// a spacing bears the rest. (A wall that mirrors the particle's pressure would
-    /// push twice as much, but such a force has no energy, and liquid boils on it.)
-    #[inline]
-    pub fn push(&self, i: usize, rest_density: f32, pressure_term: f32) -> Vec3 {
-        rest_density * pressure_term * self.gradient.get(i)
+    fn push(&mut self, walls: [usize; MOST_WALLS], count: usize, place: Vec3, weight: f32) {
+        self.list[self.count] = Image {
+            walls,
+            count,
+            place,
+            weight,
+        };
+        self.count += 1;
     }
 
-    /// Obstacle and triangle of the wall nearest to particle `i`.
+    /// All of them.
     #[inline]
-    pub fn nearest(&self, i: usize) -> Option<(u32, u32)> {
-        (self.obstacle[i] != NOWHERE).then(|| (self.obstacle[i], self.triangle[i]))
+    pub fn as_slice(&self) -> &[Image] {
+        &self.list[..self.count]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fluid::{Fill, Fluid, FluidSettings, Material, NewParticle};
+    use crate::field::Region;
 
+    /// A lattice filling a box of planes has the rest density everywhere below its
+    /// surface, corners included, and no force but at the surface.
     #[test]
-    fn a_lattice_against_a_wall_lacks_nothing() {
-        for support in [1.6f32, 2.0, 2.5, 3.2] {
-            let spacing = 0.01;
-            let kernels = Kernels::new(support * spacing);
-            let layers = WallLayers::new(kernels, DensityKernel::Poly6, spacing);
-            let reach = support.ceil() as i32;
-            let sum = |keep: &dyn Fn(i32) -> bool| {
-                let mut sum = 0.0;
-                for x in (-reach..=reach).filter(|&x| keep(x)) {
-                    for y in -reach..=reach {
-                        for z in -reach..=reach {
-                            let r2 = spacing * spacing * (x * x + y * y + z * z) as f32;
-                            sum += kernels.poly6(r2);
-                        }
-                    }
-                }
-                sum
-            };
-            let all = sum(&|_| true);
-            // First and second layer: everything beyond the wall is missing.
-            for (layer, tolerance) in [(0, 1e-5), (1, 0.004)] {
-                let there = sum(&|x| x <= layer) / all;
-                let (share, _) = layers.at(spacing * (layer as f32 + 0.5));
-                assert!(
-                    (there + share - 1.0).abs() < tolerance,
-                    "support {support}, layer {layer}: {there} + {share}"
-                );
+    fn a_lattice_in_a_corner_does_not_notice_the_walls() {
+        let spacing = 0.1;
+        let mut settings = FluidSettings::new(
+            Material {
+                surface_tension: 0.0,
+                ..Material::WATER
+            },
+            spacing,
+        );
+        settings.sound_speed = Some(10.0);
+        let mut fluid = Fluid::new(settings).unwrap();
+        let region = Region::Box {
+            min: Vec3::ZERO,
+            max: Vec3::ONE,
+        };
+        let particles: Vec<NewParticle> = Fill::Region(region)
+            .points(spacing)
+            .unwrap()
+            .into_iter()
+            .map(|position| NewParticle {
+                position,
+                velocity: Vec3::ZERO,
+            })
+            .collect();
+        fluid.add(&particles, |_| 0);
+        let walls = [
+            Obstacle::plane("floor", Vec3::ZERO, Vec3::Y),
+            Obstacle::plane("left", Vec3::ZERO, Vec3::X),
+            Obstacle::plane("right", Vec3::ONE, Vec3::NEG_X),
+            Obstacle::plane("back", Vec3::ZERO, Vec3::Z),
+            Obstacle::plane("front", Vec3::ONE, Vec3::NEG_Z),
+        ];
+        let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
+        fluid.sort();
+        fluid.find_walls(&obstacles);
+        fluid.compute_density();
+        fluid.compute_forces();
+        for i in 0..fluid.len() {
+            let p = fluid.positions().get(i);
+            if p.y > 1.0 - fluid.support_radius() {
+                continue;
             }
-            assert_eq!(layers.at(support * spacing), (0.0, 0.0));
+            let density = fluid.densities()[i] / fluid.settings().material.density;
+            assert!((density - 1.0).abs() < 1e-4, "{p}: {density}");
+            assert!(fluid.acceleration.get(i).length() < 0.05, "{p}");
         }
     }
 }

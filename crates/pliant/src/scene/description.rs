@@ -202,6 +202,10 @@ pub struct Obstacle {
     /// Coulomb friction coefficient.
     #[serde(default)]
     pub friction: f32,
+    /// Liquid sticks to it by its viscosity, as real liquids do, instead of slipping
+    /// along.
+    #[serde(default)]
+    pub no_slip: bool,
     /// Magnification of the shape.
     #[serde(default = "defaults::one")]
     pub scale: f32,
