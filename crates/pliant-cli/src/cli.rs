@@ -64,7 +64,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "scene")]
     pub resume: Option<PathBuf>,
     /// Simulated seconds, if not those of the scene
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Number of threads [default: all cores]
     #[arg(short = 'n', long, value_name = "COUNT")]

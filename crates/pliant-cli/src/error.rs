@@ -35,6 +35,14 @@ pub enum CliError {
         /// Why.
         source: std::io::Error,
     },
+    /// A run has failed after its first frame, or while writing it.
+    #[error("{source}\n{kept}")]
+    Stopped {
+        /// Why.
+        source: Box<CliError>,
+        /// What is left of the run.
+        kept: String,
+    },
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),

@@ -3,10 +3,16 @@
 //! Exit codes: 0 fine, 1 a validation case failed, 2 bad input or no output
 //! possible, 130 stopped by Ctrl-C after writing a checkpoint.
 
+/// Prints a line, as `println!` does, but does not panic if nobody can read it.
+macro_rules! say {
+    ($($text:tt)*) => { crate::print::line(format_args!($($text)*)) };
+}
+
 mod bench;
 mod cli;
 mod error;
 mod output;
+mod print;
 mod report;
 mod run;
 mod scenes;
@@ -44,6 +50,9 @@ fn main() -> ExitCode {
     }
 }
 
+/// More threads than this are taken for a mistake.
+const MOST_THREADS: usize = 1024;
+
 /// Runs `work` with this number of threads, or with one per core.
 fn in_pool<T: Send>(
     threads: Option<usize>,
@@ -51,7 +60,9 @@ fn in_pool<T: Send>(
 ) -> Result<T, CliError> {
     match threads {
         None => work(),
-        Some(0) => Err(CliError::Usage("-n 0: at least one thread is needed".into())),
+        Some(n) if !(1..=MOST_THREADS).contains(&n) => Err(CliError::Usage(format!(
+            "-n {n}: the number of threads must be from 1 to {MOST_THREADS}"
+        ))),
         Some(n) => rayon::ThreadPoolBuilder::new()
             .num_threads(n)
             .build()

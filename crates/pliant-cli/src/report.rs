@@ -47,8 +47,8 @@ impl Report {
     pub fn table(&mut self, title: &str, about: &str) {
         self.end();
         match self.format {
-            Format::Text => println!("\n{title}\n{about}"),
-            Format::Markdown => println!("\n## {title}\n\n{about}\n"),
+            Format::Text => say!("\n{title}\n{about}"),
+            Format::Markdown => say!("\n## {title}\n\n{about}\n"),
             Format::Json => {}
         }
     }
@@ -64,7 +64,7 @@ impl Report {
             row.extend(figures);
         }
         if self.format == Format::Json {
-            println!("{}", Value::Object(row));
+            say!("{}", Value::Object(row));
         } else {
             row.shift_remove("bench");
             self.rows.push(row);
@@ -75,8 +75,8 @@ impl Report {
     pub fn note(&mut self, text: &str) {
         self.end();
         match self.format {
-            Format::Text => println!("{text}"),
-            Format::Markdown => println!("\n{text}"),
+            Format::Text => say!("{text}"),
+            Format::Markdown => say!("\n{text}"),
             Format::Json => {}
         }
     }
@@ -100,10 +100,10 @@ impl Report {
         let heads: Vec<String> = columns.iter().map(|c| c.replace('_', " ")).collect();
         match self.format {
             Format::Markdown => {
-                println!("| {} |", heads.join(" | "));
-                println!("|{}", " --- |".repeat(heads.len()));
+                say!("| {} |", heads.join(" | "));
+                say!("|{}", " --- |".repeat(heads.len()));
                 for row in cells {
-                    println!("| {} |", row.join(" | "));
+                    say!("| {} |", row.join(" | "));
                 }
             }
             _ => {
@@ -119,7 +119,7 @@ impl Report {
                         .zip(&widths)
                         .map(|(cell, &width)| format!("{cell:>width$}"))
                         .collect();
-                    println!("  {}", padded.join("  "));
+                    say!("  {}", padded.join("  "));
                 };
                 line(&heads);
                 cells.iter().for_each(|row| line(row));

@@ -6,21 +6,22 @@ use pliant::scene::{SHIPPED, Scene};
 
 use crate::cli::SceneArgs;
 use crate::error::CliError;
+use crate::run::try_step;
 
 /// Lists the shipped scenes, or prints one.
 pub fn list(show: Option<&str>) -> Result<ExitCode, CliError> {
     match show {
         Some(name) => {
             let scene = Scene::open(name, &[])?;
-            print!("{}", scene.origin().0);
+            say!("{}", scene.origin().0.trim_end());
         }
         None => {
             let width = SHIPPED.iter().map(|(n, _)| n.len()).max().unwrap_or(0);
             for (name, _) in SHIPPED {
                 let scene = Scene::open(name, &[])?;
-                println!("{name:width$}  {}", scene.description.title);
+                say!("{name:width$}  {}", scene.description.title);
             }
-            println!("\nRun one with `pliant run NAME`; print its file with `pliant scenes NAME`.");
+            say!("\nRun one with `pliant run NAME`; print its file with `pliant scenes NAME`.");
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -31,7 +32,7 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
     let scene = Scene::open(&args.scene, &args.set)?;
     let mut built = scene.build()?;
     for fluid in built.world.fluids() {
-        println!(
+        say!(
             "fluid `{}`: {} particles of {:.3e} kg, spacing {} m",
             fluid.settings().name,
             fluid.len(),
@@ -41,35 +42,42 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
     }
     for obstacle in built.world.obstacles() {
         match obstacle.triangles() {
-            Some(mesh) => println!(
+            Some(mesh) => say!(
                 "obstacle `{}`: {} triangles, {}",
                 obstacle.name,
                 mesh.triangles.len(),
                 mesh.check()
             ),
-            None => println!("obstacle `{}`: a plane", obstacle.name),
+            None => say!("obstacle `{}`: a plane", obstacle.name),
         }
     }
-    // The first sub-step finds what only the numbers show, such as a step too large.
-    let report = built.world.step(1e-6)?;
+    let frames = scene.frames()?;
+    let (duration, frame) = (scene.description.duration, scene.description.frame);
+    try_step(&scene, &mut built.world)?;
+    let cfl = built.world.settings.cfl;
+    let gravity = built.world.gravity.length();
+    for fluid in built.world.fluids() {
+        let speed = built.world.totals().max_speed;
+        let bound = fluid.step_bound(cfl, speed, gravity);
+        let (dt, limit) = match built.world.settings.fixed {
+            Some(fixed) => (fixed, "the scene".to_string()),
+            None => (bound.dt, bound.limit.to_string()),
+        };
+        say!("sub-steps of about {dt:.1e} s at the start, set by {limit}");
+    }
     let leaked = built.world.leaked();
-    println!(
-        "{}: fine; {} s in frames of {} s, first sub-step limited by {}{}",
-        args.scene,
-        scene.description.duration,
-        scene.description.frame,
-        report.limit,
-        if leaked > 0 {
-            format!("; {leaked} particles start outside")
-        } else {
-            String::new()
-        }
+    if leaked > 0 {
+        say!("{leaked} particles start on the wrong side of a wall");
+    }
+    say!(
+        "{}: fine; {duration} s in {frames} frames of {frame} s",
+        args.scene
     );
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the JSON Schema.
 pub fn schema() -> Result<ExitCode, CliError> {
-    println!("{:#}", Scene::schema());
+    say!("{:#}", Scene::schema());
     Ok(ExitCode::SUCCESS)
 }

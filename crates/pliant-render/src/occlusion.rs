@@ -4,6 +4,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::camera::View;
+use crate::tiles::{TILE, TileGrid};
 
 /// Neighbours looked at per pixel.
 const TAPS: usize = 12;
@@ -19,6 +20,33 @@ pub(crate) struct Surfaces {
     /// Infinite where there is nothing.
     pub depth: Vec<f32>,
     pub normal: Vec<Vec3>,
+    /// For each tile whether it shows more than floor and background.
+    pub busy: Vec<bool>,
+}
+
+impl Surfaces {
+    fn grid(&self) -> TileGrid {
+        TileGrid {
+            width: self.width as u32,
+            height: self.height as u32,
+        }
+    }
+
+    /// For each tile whether something other than the floor is within reach. A
+    /// bare floor is open, and need not be looked at.
+    fn near_busy(&self) -> Vec<bool> {
+        let grid = self.grid();
+        let reach = (MAX_REACH / TILE as f32).ceil() as usize;
+        let columns = grid.columns() as usize;
+        let rows = grid.len() / columns;
+        (0..grid.len())
+            .map(|tile| {
+                let (x, y) = (tile % columns, tile / columns);
+                let span = |a: usize, end: usize| a.saturating_sub(reach)..(a + reach + 1).min(end);
+                span(y, rows).any(|row| span(x, columns).any(|c| self.busy[row * columns + c]))
+            })
+            .collect()
+    }
 }
 
 /// For each pixel 1 where the surface is open and less where its surroundings
@@ -26,16 +54,21 @@ pub(crate) struct Surfaces {
 /// 2012), smoothed over the pattern of taps.
 pub(crate) fn openness(surfaces: &Surfaces, view: &View, radius: f32) -> Vec<f32> {
     let taps = tap_sets();
+    let near_busy = surfaces.near_busy();
+    let columns = surfaces.grid().columns() as usize;
     let mut raw = vec![1.0; surfaces.depth.len()];
     raw.par_chunks_mut(surfaces.width.max(1))
         .enumerate()
         .for_each(|(y, row)| {
             for (x, out) in row.iter_mut().enumerate() {
+                if !near_busy[y / TILE as usize * columns + x / TILE as usize] {
+                    continue;
+                }
                 let set = &taps[(y % PATTERN) * PATTERN + x % PATTERN];
                 *out = openness_at(surfaces, view, radius, x, y, set);
             }
         });
-    smoothed(surfaces, &raw, radius)
+    smoothed(surfaces, &raw, radius, &near_busy)
 }
 
 /// Points of a spiral in the unit disc, turned differently for each pixel of the
@@ -100,7 +133,8 @@ fn openness_at(
 }
 
 /// Mean over the pattern's window, among pixels of about the same depth.
-fn smoothed(surfaces: &Surfaces, raw: &[f32], radius: f32) -> Vec<f32> {
+fn smoothed(surfaces: &Surfaces, raw: &[f32], radius: f32, near_busy: &[bool]) -> Vec<f32> {
+    let columns = surfaces.grid().columns() as usize;
     let (width, height) = (surfaces.width, surfaces.height);
     let mut out = vec![1.0; raw.len()];
     out.par_chunks_mut(width.max(1))
@@ -108,7 +142,8 @@ fn smoothed(surfaces: &Surfaces, raw: &[f32], radius: f32) -> Vec<f32> {
         .for_each(|(y, row)| {
             for (x, out) in row.iter_mut().enumerate() {
                 let depth = surfaces.depth[y * width + x];
-                if !depth.is_finite() {
+                let tile = y / TILE as usize * columns + x / TILE as usize;
+                if !depth.is_finite() || !near_busy[tile] {
                     continue;
                 }
                 let (mut sum, mut count) = (0.0, 0.0);
@@ -151,6 +186,7 @@ mod tests {
             height: 64,
             depth: vec![2.0; 64 * 64],
             normal: vec![Vec3::NEG_Z; 64 * 64],
+            busy: vec![true; 4],
         };
         let flat = openness(&surfaces, &view, 0.2);
         assert!(flat.iter().all(|&o| o > 0.99));

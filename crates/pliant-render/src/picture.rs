@@ -115,6 +115,7 @@ impl<'a> Frame<'a> {
             height,
             depth: vec![f32::INFINITY; width * height],
             normal: vec![Vec3::NEG_Z; width * height],
+            busy: tiles.iter().map(TileSamples::is_busy).collect(),
         };
         let parts: Vec<Vec<(f32, Vec3)>> = tiles
             .par_iter()

@@ -88,6 +88,12 @@ fn rasterise_tile(opaque: &Opaque, view: &View, tile: usize, rect: PixelRect) ->
 }
 
 impl TileSamples {
+    /// True if the tile shows more than floor and background.
+    pub fn is_busy(&self) -> bool {
+        let bare = |s: &Seen| matches!(s, Seen::Background | Seen::Ground);
+        !self.seen.iter().flatten().all(bare)
+    }
+
     /// Keeps the nearest of what is there and what `hit` finds. `nearest` is a
     /// depth no hit can be in front of.
     #[inline]
@@ -120,8 +126,8 @@ impl TileSamples {
 }
 
 impl Opaque {
-    /// The unit normal, turned to the camera, and the colour key of a surface at
-    /// a view-space point seen through a pixel coordinate.
+    /// The unit normal, turned to the camera, of a surface at a view-space point
+    /// seen through a pixel coordinate.
     pub fn normal(&self, seen: Seen, pixel: Vec2, point: Vec3) -> Vec3 {
         let n = match seen {
             Seen::Background => Vec3::NEG_Z,

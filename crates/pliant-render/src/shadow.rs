@@ -7,6 +7,8 @@ use rayon::prelude::*;
 const SIDE: usize = 1024;
 /// Places looked at for a soft shadow.
 const TAPS: usize = 24;
+/// Cells along each side of a block of cells.
+const BLOCK: usize = 32;
 /// Rows that one task fills.
 const BAND: usize = 32;
 
@@ -20,6 +22,8 @@ pub(crate) struct ShadowMap {
     cell: f32,
     bias: f32,
     height: Vec<f32>,
+    /// The greatest height in each block, to pass over the open ones.
+    block_height: Vec<f32>,
     disc: [(f32, f32); TAPS],
 }
 
@@ -52,6 +56,7 @@ impl ShadowMap {
             cell,
             bias: 0.25 * typical + 2.0 * cell,
             height: vec![f32::NEG_INFINITY; SIDE * SIDE],
+            block_height: Vec::new(),
             disc: sunflower(),
         };
         let mut height = std::mem::take(&mut map.height);
@@ -66,6 +71,7 @@ impl ShadowMap {
                     map.draw_triangle(t, band * BAND, rows);
                 }
             });
+        map.block_height = block_heights(&height);
         map.height = height;
         Some(map)
     }
@@ -133,6 +139,9 @@ impl ShadowMap {
         {
             return 1.0;
         }
+        if !self.may_be_covered(p, reach) {
+            return 1.0;
+        }
         let mut lit = 0.0;
         for (dx, dy) in self.disc {
             let (x, y) = (p.x + dx * reach, p.y + dy * reach);
@@ -142,6 +151,30 @@ impl ShadowMap {
         }
         lit / TAPS as f32
     }
+}
+
+impl ShadowMap {
+    /// False if nothing within `reach` cells is higher than the place.
+    fn may_be_covered(&self, p: Vec3, reach: f32) -> bool {
+        let blocks = |a: f32| {
+            let size = BLOCK as f32;
+            cells((a - reach) / size, (a + reach) / size, 0, SIDE / BLOCK)
+        };
+        blocks(p.y).any(|row| {
+            blocks(p.x)
+                .any(|column| self.block_height[row * (SIDE / BLOCK) + column] > p.z + self.bias)
+        })
+    }
+}
+
+fn block_heights(height: &[f32]) -> Vec<f32> {
+    let mut blocks = vec![f32::NEG_INFINITY; (SIDE / BLOCK) * (SIDE / BLOCK)];
+    for (i, &h) in height.iter().enumerate() {
+        let (x, y) = (i % SIDE / BLOCK, i / SIDE / BLOCK);
+        let slot = &mut blocks[y * (SIDE / BLOCK) + x];
+        *slot = slot.max(h);
+    }
+    blocks
 }
 
 /// Points spread evenly over the unit disc: a sunflower (Vogel 1979).

@@ -122,10 +122,12 @@ fn trace(pens: &[Pen], place: impl Fn(f32, f32) -> Vec2, paths: &mut Vec<Path>) 
                 current.push(place(x, y));
             }
             Pen::L(x, y) => current.push(place(x, y)),
-            Pen::A(x, y, rx, ry, from, to) => arc(x, y, rx, ry, from, to, &place, &mut current),
+            Pen::A(x, y, rx, ry, from, to) => {
+                arc([x, y, rx, ry], [from, to], &place, &mut current);
+            }
             Pen::O(x, y, rx, ry) => {
                 paths.push(std::mem::take(&mut current));
-                arc(x, y, rx, ry, 0.0, 360.0, &place, &mut current);
+                arc([x, y, rx, ry], [0.0, 360.0], &place, &mut current);
                 paths.push(std::mem::take(&mut current));
             }
             Pen::D(x, y) => {
@@ -139,14 +141,11 @@ fn trace(pens: &[Pen], place: impl Fn(f32, f32) -> Vec2, paths: &mut Vec<Path>) 
     paths.retain(|p| !p.is_empty());
 }
 
-#[allow(clippy::too_many_arguments)]
+/// Appends an arc of an ellipse given by its centre and its radii, between two
+/// angles in degrees.
 fn arc(
-    x: f32,
-    y: f32,
-    rx: f32,
-    ry: f32,
-    from: f32,
-    to: f32,
+    [x, y, rx, ry]: [f32; 4],
+    [from, to]: [f32; 2],
     place: &impl Fn(f32, f32) -> Vec2,
     path: &mut Path,
 ) {

@@ -71,7 +71,7 @@ pub(crate) struct TileGrid {
 }
 
 impl TileGrid {
-    fn columns(&self) -> u32 {
+    pub fn columns(&self) -> u32 {
         self.width.div_ceil(TILE)
     }
 

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! emit and remove
-//! sub-steps: neighbours -> density -> forces -> fields -> integrate -> contacts
+//! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
 //! ```
 
 use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::contact::{Ball, Contact, Hit, Obstacle, resolve};
-use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit};
+use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
+use crate::fluid::{Fluid, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
-use crate::world::{World, sides};
+use crate::world::{StepSettings, World, sides};
 
 /// Points per parallel task in the loops over single points.
 const CHUNK: usize = 256;
@@ -42,6 +42,16 @@ pub enum StepError {
     BadStep {
         /// The step asked for.
         dt: f32,
+    },
+    /// A setting by which no step can be divided.
+    #[error("`step.{key}` is {value}, but must be {right}")]
+    BadSetting {
+        /// Name of the setting.
+        key: &'static str,
+        /// Its value.
+        value: f32,
+        /// What would be right.
+        right: &'static str,
     },
     /// A fixed sub-step beyond what is stable.
     #[error(
@@ -106,12 +116,34 @@ pub enum StepError {
     },
 }
 
+impl StepSettings {
+    fn check(&self) -> Result<(), StepError> {
+        let positive = |v: f32| v.is_finite() && v > 0.0;
+        if !positive(self.cfl) {
+            return Err(StepError::BadSetting {
+                key: "cfl",
+                value: self.cfl,
+                right: "above 0 and at most 1",
+            });
+        }
+        match self.fixed {
+            Some(fixed) if !positive(fixed) => Err(StepError::BadSetting {
+                key: "fixed",
+                value: fixed,
+                right: "a positive time, or left out",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl World {
     /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
     pub fn step(&mut self, dt: f32) -> Result<StepReport, StepError> {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(StepError::BadStep { dt });
         }
+        self.settings.check()?;
         self.prepare();
         self.obstacle_impulse.clear();
         let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
@@ -164,6 +196,11 @@ impl World {
     /// What must be known before the first sub-step.
     fn prepare(&mut self) {
         self.refresh_sides();
+        let supports = self.fluids.iter().map(|(_, f)| f.support_radius());
+        let largest = supports.fold(0.0, f32::max);
+        for (_, obstacle) in self.obstacles.iter_mut() {
+            obstacle.prepare_walls(largest);
+        }
         if self.fluids.iter().all(|(_, f)| f.sound_speed() > 0.0) {
             return;
         }
@@ -185,7 +222,7 @@ impl World {
             dt: f32::INFINITY,
             limit: StepLimit::Frame,
         };
-        for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
+        for (_, fluid) in self.fluids.iter() {
             let b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
             if let Some(fixed) = self.settings.fixed {
                 // What holds at rest decides: speed and acceleration may exceed it shortly.
@@ -224,6 +261,12 @@ impl World {
         timers.time(Stage::Neighbours, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.sort());
         });
+        timers.time(Stage::Walls, || {
+            let obstacles: Vec<_> = self.obstacles.iter().collect();
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.find_walls(&obstacles));
+        });
         timers.time(Stage::Density, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.compute_density());
         });
@@ -231,8 +274,9 @@ impl World {
             self.fluids.iter_mut().for_each(|(_, f)| f.compute_forces());
         });
         timers.time(Stage::Fields, || self.apply_fields());
-        let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
-        timers.time(Stage::Contacts, || self.drift(dt));
+        let kick = 0.5 * (self.previous_dt + dt);
+        let outcome = timers.time(Stage::Integrate, || self.kick(kick, dt, limit));
+        timers.time(Stage::Contacts, || self.drift(kick, dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
@@ -266,11 +310,24 @@ impl World {
         }
     }
 
-    /// Adds gravity and all fields to the accelerations.
+    /// Adds gravity and all fields to the accelerations; liquid that has not left
+    /// its nozzle yet moves with that.
     fn apply_fields(&mut self) {
         let gravity = self.gravity;
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
-        for (_, fluid) in self.fluids.iter_mut() {
+        let open: Vec<(usize, Throat)> = self
+            .nozzles
+            .iter()
+            .filter_map(|(_, n)| {
+                let fluid = self.fluids.get(n.fluid)?;
+                let (spacing, support) = (fluid.settings().spacing, fluid.support_radius());
+                let throat = n.emitter.throat(self.time, spacing, support)?;
+                Some((n.fluid.index(), throat))
+            })
+            .collect();
+        for (index, fluid) in self.fluids.iter_mut() {
+            let own = open.iter().filter(|(i, _)| *i == index);
+            let throats: Vec<Throat> = own.map(|&(_, t)| t).collect();
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
@@ -289,14 +346,17 @@ impl World {
                     *ax += a.x;
                     *ay += a.y;
                     *az += a.z;
+                    if let Some(t) = throats.iter().find(|t| t.holds(Vec3::new(*x, *y, *z))) {
+                        [*vx, *vy, *vz] = t.velocity.to_array();
+                        [*ax, *ay, *az] = [0.0; 3];
+                    }
                 });
         }
     }
 
     /// Leap-frog (Grahn 2008, 7.1): velocities go from the middle of the last
     /// sub-step to the middle of this one. Fails if a particle runs away.
-    fn kick(&mut self, dt: f32, limit: StepLimit) -> Result<(), StepError> {
-        let kick = 0.5 * (self.previous_dt + dt);
+    fn kick(&mut self, kick: f32, dt: f32, limit: StepLimit) -> Result<(), StepError> {
         self.max_speed = 0.0;
         self.max_acceleration = 0.0;
         for (_, fluid) in self.fluids.iter_mut() {
@@ -331,17 +391,21 @@ impl World {
         Ok(())
     }
 
-    /// Moves every particle past all obstacles to its new place (7.2), and notes
-    /// the contacts.
-    fn drift(&mut self, dt: f32) {
-        let obstacles: Vec<(usize, &Obstacle)> = self.obstacles.iter().collect();
+    /// Moves every particle past all obstacles to its new place (7.2), with friction
+    /// where walls press on it, and notes the contacts. `kick` is the time over
+    /// which the walls' pressure has just acted.
+    fn drift(&mut self, kick: f32, dt: f32) {
+        let obstacles: Obstacles<'_> = self.obstacles.iter().collect();
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
             let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
+            let rest = fluid.settings().material.density;
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
                 id,
+                pressure_term,
+                walls,
                 ..
             } = fluid.motion_mut();
             let parts: Vec<Vec<Contact>> = (
@@ -354,11 +418,37 @@ impl World {
                 id.par_chunks(CHUNK),
             )
                 .into_par_iter()
-                .map(|(x, y, z, vx, vy, vz, id)| {
+                .enumerate()
+                .map(|(chunk, (x, y, z, vx, vy, vz, id))| {
                     let mut contacts = Vec::new();
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
-                        let velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        let wall = chunk * CHUNK + i;
+                        let pressing = kick * walls.push(wall, rest, pressure_term[wall]);
+                        if let Some((index, triangle)) = walls.nearest(wall)
+                            && pressing != Vec3::ZERO
+                        {
+                            let (impulse, normal) = (pressing.length(), pressing.normalize_or_zero());
+                            let rubbed = friction(
+                                velocity,
+                                normal,
+                                impulse,
+                                obstacles.friction_of(index),
+                            );
+                            velocity += rubbed;
+                            let (place, barycentric) =
+                                obstacles.place_on(index, triangle, from, normal);
+                            contacts.push(Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: index,
+                                triangle,
+                                barycentric,
+                                place,
+                                impulse: mass * (pressing + rubbed),
+                            });
+                        }
                         let ball = Ball {
                             from,
                             to: from + dt * velocity,

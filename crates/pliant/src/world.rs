@@ -322,10 +322,12 @@ impl World {
         &self.contacts
     }
 
-    /// Mean force on an obstacle during the last step, in N.
+    /// Mean force on an obstacle during the last step, in N; zero for a stale handle.
     pub fn force_on(&self, obstacle: Handle<Obstacle>) -> Vec3 {
         match self.obstacle_impulse.get(obstacle.index()) {
-            Some(&impulse) if self.last_step > 0.0 => impulse / self.last_step,
+            Some(&impulse) if self.last_step > 0.0 && self.obstacle(obstacle).is_some() => {
+                impulse / self.last_step
+            }
             _ => Vec3::ZERO,
         }
     }
@@ -430,6 +432,7 @@ impl World {
         out.f32(self.max_speed);
         out.f32(self.max_acceleration);
         out.u64(self.removed);
+        out.u32(u32::from(self.sides_stale));
         for (_, nozzle) in self.nozzles.iter() {
             out.u64(nozzle.emitter.made as u64);
             out.u64(nozzle.emitter.discs);
@@ -454,6 +457,7 @@ impl World {
         self.max_speed = from.f32()?;
         self.max_acceleration = from.f32()?;
         self.removed = from.u64()?;
+        self.sides_stale = from.u32()? != 0;
         for (_, nozzle) in self.nozzles.iter_mut() {
             nozzle.emitter.made = from.u64()? as usize;
             nozzle.emitter.discs = from.u64()?;
@@ -461,7 +465,6 @@ impl World {
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.load(from)?;
         }
-        self.sides_stale = false;
         Ok(())
     }
 
@@ -483,10 +486,12 @@ impl World {
                 s.numerical_viscosity,
                 f32::from(u8::from(s.negative_pressure)),
             ]);
+            hash.text(&s.max_particles.to_string());
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);
             hash.f32s(&[obstacle.restitution, obstacle.friction]);
+            hash.text(obstacle.index_name());
             if let Some((normal, offset)) = obstacle.as_plane() {
                 hash.f32s(&[normal.x, normal.y, normal.z, offset]);
             }
@@ -499,9 +504,21 @@ impl World {
                 }
             }
         }
-        hash.word(self.fields.iter().count() as u32);
-        hash.word(self.nozzles.iter().count() as u32);
-        hash.word(self.sinks.iter().count() as u32);
+        // Debug prints numbers so that different ones differ.
+        for (i, field) in self.fields.iter() {
+            hash.text(&format!("field {i} {field:?}"));
+        }
+        for (i, nozzle) in self.nozzles.iter() {
+            let fixed = Emitter {
+                made: 0,
+                discs: 0,
+                ..nozzle.emitter.clone()
+            };
+            hash.text(&format!("nozzle {i} of {} {fixed:?}", nozzle.fluid.index()));
+        }
+        for (i, sink) in self.sinks.iter() {
+            hash.text(&format!("sink {i} {sink:?}"));
+        }
         hash.value()
     }
 }

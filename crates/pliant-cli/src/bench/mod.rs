@@ -1,9 +1,12 @@
 //! `pliant bench`: measurements of speed and memory, beside published figures.
 
 mod colliders;
+mod colon;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
+mod peak;
+mod sph;
 
 use std::process::ExitCode;
 
@@ -13,9 +16,11 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 2] = [
+const ALL: [(&str, Bench); 4] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
+    ("sph", sph::bench),
+    ("colon", colon::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
+use super::atomic::write_atomic;
 
 /// A CSV file with a header line. Each row goes to the system in one piece, so
 /// that an interrupted run leaves whole rows.
@@ -16,33 +17,47 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// Creates the file and writes the header.
-    pub fn create(path: impl AsRef<Path>, columns: &[&str]) -> Result<CsvWriter, OutputError> {
+    /// Creates the file with a header and, if an earlier run is continued, its
+    /// rows. Until they are all on disk an older file stays as it is.
+    pub fn create(
+        path: impl AsRef<Path>,
+        columns: &[&str],
+        rows: &[Vec<f64>],
+    ) -> Result<CsvWriter, OutputError> {
         let path = path.as_ref().to_path_buf();
-        let file = File::create(&path).map_err(|e| OutputError::io(&path, e))?;
-        let mut writer = CsvWriter {
-            path,
-            file,
-            columns: columns.len(),
-        };
         let header: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
-        writer.line(header.join(","))?;
-        Ok(writer)
+        let mut text = header.join(",") + "\n";
+        for row in rows {
+            OutputError::check_length(&path, "the row", columns.len(), row.len())?;
+            text += &line(row);
+        }
+        write_atomic(&path, text.as_bytes())?;
+        let file = File::options().append(true).open(&path);
+        Ok(CsvWriter {
+            file: file.map_err(|e| OutputError::io(&path, e))?,
+            path,
+            columns: columns.len(),
+        })
     }
 
     /// Appends a row with as many digits as it takes to read the same numbers
     /// back.
     pub fn row(&mut self, values: &[f64]) -> Result<(), OutputError> {
         OutputError::check_length(&self.path, "the row", self.columns, values.len())?;
-        let cells: Vec<String> = values.iter().map(|v| format!("{v:?}")).collect();
-        self.line(cells.join(","))
+        let io = |e| OutputError::io(&self.path, e);
+        let whole = self.file.metadata().map_err(io)?.len();
+        self.file.write_all(line(values).as_bytes()).map_err(|e| {
+            // A full disk may have taken a part of the row.
+            let _ = self.file.set_len(whole);
+            io(e)
+        })
     }
+}
 
-    fn line(&mut self, mut line: String) -> Result<(), OutputError> {
-        line.push('\n');
-        let written = self.file.write_all(line.as_bytes());
-        written.map_err(|e| OutputError::io(&self.path, e))
-    }
+/// A row as text, with its end.
+fn line(values: &[f64]) -> String {
+    let cells: Vec<String> = values.iter().map(|v| format!("{v:?}")).collect();
+    cells.join(",") + "\n"
 }
 
 /// The rows of a file that [`CsvWriter`] wrote, up to the first that is not whole;
@@ -73,7 +88,7 @@ mod tests {
     fn rows_are_on_disk_at_once_and_round_trip() {
         let dir = test_folder("csv");
         let path = dir.join("t.csv");
-        let mut csv = CsvWriter::create(&path, &["time [s]", "a, b"]).unwrap();
+        let mut csv = CsvWriter::create(&path, &["time [s]", "a, b"], &[]).unwrap();
         let rows = [
             [0.1 + 0.2, -1e-300],
             [f64::MAX, 3.0],
@@ -99,14 +114,18 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
-    fn a_full_disk_is_an_error_that_names_the_file() {
-        let error = CsvWriter::create("/dev/full", &["t"])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("/dev/full") && error.contains("space"),
-            "{error}"
-        );
+    fn rows_of_an_earlier_run_come_first() {
+        let dir = test_folder("csv-again");
+        let path = dir.join("t.csv");
+        let earlier = [vec![1.0, 0.1], vec![2.0, 0.2]];
+        let mut csv = CsvWriter::create(&path, &["a", "b"], &earlier).unwrap();
+        csv.row(&[3.0, 0.3]).unwrap();
+        assert_eq!(read_csv(&path), [[1.0, 0.1], [2.0, 0.2], [3.0, 0.3]]);
+        assert!(CsvWriter::create(&path, &["a"], &earlier).is_err());
+        assert_eq!(read_csv(&path).len(), 3);
+        let missing = dir.join("missing/t.csv");
+        let error = CsvWriter::create(missing, &["t"], &[]).unwrap_err();
+        assert!(error.to_string().contains("missing/t.csv"), "{error}");
+        std::fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -16,12 +16,19 @@ pub struct PvdCollection {
 }
 
 impl PvdCollection {
-    /// Starts an empty collection and writes it.
-    pub fn create(path: impl Into<PathBuf>) -> Result<PvdCollection, OutputError> {
-        let collection = PvdCollection {
+    /// Starts a collection of times and files that are there already, each part 0
+    /// of its time, and writes it.
+    pub fn create(
+        path: impl Into<PathBuf>,
+        earlier: &[(f64, String)],
+    ) -> Result<PvdCollection, OutputError> {
+        let mut collection = PvdCollection {
             path: path.into(),
             entries: String::new(),
         };
+        for (time, file) in earlier {
+            collection.add(*time, 0, Path::new(file));
+        }
         collection.write()?;
         Ok(collection)
     }
@@ -29,6 +36,11 @@ impl PvdCollection {
     /// Adds a file that shows the state at `time` in seconds. `file` is relative
     /// to the collection's folder. Several files of one time are parts of it.
     pub fn append(&mut self, time: f64, part: u32, file: &Path) -> Result<(), OutputError> {
+        self.add(time, part, file);
+        self.write()
+    }
+
+    fn add(&mut self, time: f64, part: u32, file: &Path) {
         // Forward slashes are understood everywhere.
         let name = escaped(&file.to_string_lossy().replace('\\', "/"));
         // Writing to a string cannot fail.
@@ -36,7 +48,6 @@ impl PvdCollection {
             self.entries,
             "<DataSet timestep=\"{time:?}\" part=\"{part}\" file=\"{name}\"/>"
         );
-        self.write()
     }
 
     fn write(&self) -> Result<(), OutputError> {
@@ -58,8 +69,9 @@ mod tests {
     fn the_file_is_whole_after_every_append() {
         let dir = test_folder("pvd");
         let path = dir.join("run.pvd");
-        let mut collection = PvdCollection::create(&path).unwrap();
-        for k in 0..3 {
+        let earlier = [(0.0, "frames/0000.vtu".to_string())];
+        let mut collection = PvdCollection::create(&path, &earlier).unwrap();
+        for k in 1..3 {
             collection
                 .append(0.1 * k as f64, 0, Path::new(&format!("frames/{k:04}.vtu")))
                 .unwrap();

@@ -21,8 +21,8 @@ pub fn encode(scene: &Scene, world: &World) -> Vec<u8> {
     out.text(text);
     out.text(&folder.to_string_lossy());
     out.u64(overrides.len() as u64);
-    for o in overrides {
-        out.text(o);
+    for pair in overrides {
+        out.text(pair);
     }
     out.f64(scene.description.duration);
     world.save(&mut out);

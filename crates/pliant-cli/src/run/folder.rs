@@ -2,12 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::RunArgs;
 use crate::error::CliError;
 use crate::output::{OutputError, write_atomic};
 use crate::run::Summary;
 
-/// Name of the file that marks a folder as ours.
 const SUMMARY: &str = "summary.json";
+
+/// Files that a run leaves besides frames and data.
+const RESULTS: [&str; 9] = [
+    SUMMARY,
+    "checkpoint.pliant",
+    "scene.toml",
+    "scene.json",
+    "series.csv",
+    "probes.csv",
+    "particles.pvd",
+    "energy.png",
+    "stages.png",
+];
 
 /// The folder of one run.
 #[derive(Debug)]
@@ -17,41 +30,41 @@ pub struct Folder {
 
 impl Folder {
     /// A fresh folder: `out/SCENE`, or `out/SCENE-2` and so on if that is taken.
-    /// A folder named by the user must be empty unless `force` is given.
-    pub fn create(wanted: Option<&Path>, scene: &str, force: bool) -> Result<Folder, CliError> {
-        let path = match wanted {
+    /// A folder named by the user must be empty unless `--force` is given.
+    pub fn create(args: &RunArgs, scene: &str) -> Result<Folder, CliError> {
+        let path = match &args.out {
             Some(path) => {
-                if !force && !is_empty(path) {
+                if !args.force && !is_empty(path) {
                     return Err(CliError::Usage(format!(
                         "the folder {} is not empty; choose another, or overwrite it with --force",
                         path.display()
                     )));
                 }
-                path.to_path_buf()
+                path.clone()
             }
             None => {
                 let base = Path::new("out");
                 let free = (2..).map(|k| base.join(format!("{scene}-{k}")));
                 std::iter::once(base.join(scene))
                     .chain(free)
-                    .find(|p| force || is_empty(p))
+                    .find(|p| args.force || is_empty(p))
                     .unwrap_or_else(|| base.join(scene))
             }
         };
         let folder = Folder { path };
-        folder.make()?;
-        if force {
+        folder.make(args)?;
+        if args.force {
             folder.clear()?;
         }
         Ok(folder)
     }
 
     /// The folder that a checkpoint lies in, or another one.
-    pub fn of_checkpoint(wanted: Option<&Path>, checkpoint: &Path) -> Result<Folder, CliError> {
+    pub fn of_checkpoint(args: &RunArgs, checkpoint: &Path) -> Result<Folder, CliError> {
         let parent = checkpoint.parent().filter(|p| !p.as_os_str().is_empty());
-        let path = wanted.or(parent).unwrap_or(Path::new("."));
+        let path = args.out.as_deref().or(parent).unwrap_or(Path::new("."));
         let folder = Folder { path: path.into() };
-        folder.make()?;
+        folder.make(args)?;
         Ok(folder)
     }
 
@@ -71,27 +84,29 @@ impl Folder {
         Ok(write_atomic(&self.file(SUMMARY), text.as_bytes())?)
     }
 
-    fn make(&self) -> Result<(), CliError> {
-        for path in [self.path.clone(), self.file("frames"), self.file("data")] {
+    fn make(&self, args: &RunArgs) -> Result<(), CliError> {
+        let mut folders = vec![self.path.clone()];
+        folders.extend((!args.no_pictures).then(|| self.file("frames")));
+        folders.extend((!args.no_data).then(|| self.file("data")));
+        for path in folders {
             std::fs::create_dir_all(&path).map_err(|source| OutputError::io(&path, source))?;
         }
         Ok(())
     }
 
-    /// Removes what an earlier run left, so that its frames do not mix with ours.
+    /// Removes what an earlier run left, so that a run that fails is not taken for
+    /// the earlier one, and its frames do not mix with ours.
     fn clear(&self) -> Result<(), CliError> {
+        let mut old: Vec<PathBuf> = RESULTS.iter().map(|name| self.file(name)).collect();
         for name in ["frames", "data"] {
-            let folder = self.file(name);
-            let entries = std::fs::read_dir(&folder).map_err(|e| OutputError::io(&folder, e))?;
-            for entry in entries.flatten() {
-                let path = entry.path();
-                let ours = path
-                    .extension()
-                    .is_some_and(|e| ["png", "vtu", "ply"].iter().any(|ours| e == *ours));
-                if ours {
-                    std::fs::remove_file(&path).map_err(|e| OutputError::io(&path, e))?;
-                }
-            }
+            let entries = std::fs::read_dir(self.file(name)).into_iter().flatten();
+            old.extend(entries.flatten().map(|e| e.path()).filter(|path| {
+                path.extension()
+                    .is_some_and(|e| ["png", "vtu", "ply"].iter().any(|ours| e == *ours))
+            }));
+        }
+        for path in old.iter().filter(|path| path.is_file()) {
+            std::fs::remove_file(path).map_err(|e| OutputError::io(path, e))?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant::scene::{Built, Scene};
+use pliant::{StepError, World};
 use serde::Serialize;
 
 use crate::cli::RunArgs;
@@ -22,6 +23,9 @@ use crate::error::CliError;
 use crate::in_pool;
 use folder::Folder;
 use recorder::Recorder;
+
+/// Length in seconds of a step that is made only to see whether it can be.
+const TRIAL_STEP: f32 = 1e-9;
 
 /// What a run did: the summary, and the last line of `--json`.
 #[derive(Clone, Debug, Serialize)]
@@ -70,7 +74,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     in_pool(args.threads, || {
         let summary = run_scene(args, started)?;
         if args.json {
-            println!("{}", serde_json::json!(summary));
+            say!("{}", serde_json::json!(summary));
         } else {
             print_summary(&summary);
         }
@@ -101,29 +105,30 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
         }
         scene.description.duration = duration;
     }
+    let frames = scene.frames()?;
     let mut built = scene.build()?;
     if let Some((path, state)) = &resumed {
         checkpoint::restore(&mut built.world, path, state)?;
+        if built.world.steps().0 >= frames {
+            return Err(CliError::Usage(format!(
+                "{}: the run has reached {:.4} s already; give a longer --duration to continue",
+                path.display(),
+                built.world.time()
+            )));
+        }
+    }
+    if built.world.settings.fixed.is_some() {
+        // A sub-step that is too long is refused before anything is written.
+        try_step(&scene, &mut built.world.clone())?;
     }
     let folder = match (args.dry, &resumed) {
         (true, _) => None,
-        (false, Some((path, _))) => Some(Folder::of_checkpoint(args.out.as_deref(), path)?),
-        (false, None) => Some(Folder::create(args.out.as_deref(), &scene.name, args.force)?),
+        (false, Some((path, _))) => Some(Folder::of_checkpoint(args, path)?),
+        (false, None) => Some(Folder::create(args, &scene.name)?),
     };
 
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    });
-
-    let frame = scene.description.frame;
-    let frames = (scene.description.duration / f64::from(frame)).round().max(1.0) as u64;
-    let done = built.world.steps().0;
-    let bar = progress_bar(frames, done, args);
+    let stop = stop_on_interrupt();
+    let bar = progress_bar(frames, built.world.steps().0, args);
     let mut recorder = match &folder {
         Some(folder) => Some(Recorder::new(folder, &scene, &built, args)?),
         None => None,
@@ -134,72 +139,64 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
     let energy_at_start = energy(&built);
     let substeps_at_start = built.world.steps().1;
     let start_s = started.elapsed().as_secs_f64();
-    let mut stepping = Duration::ZERO;
-    let mut writing = Duration::ZERO;
-    let mut leaked = built.world.leaked();
-    let mut limit = String::new();
-    let mut frames_made = 0;
-    for k in done..frames {
-        if stop.load(Ordering::SeqCst) {
-            break;
+    let mut way = Way::new(&built);
+    while built.world.steps().0 < frames && !stop.load(Ordering::SeqCst) {
+        // The state that is kept if this frame fails: a step that fails leaves none.
+        let good = recorder
+            .as_ref()
+            .map(|_| checkpoint::encode(&scene, &built.world));
+        let (frame, time) = (built.world.steps().0, built.world.time());
+        if let Err(e) = way.frame(&scene, &mut built, recorder.as_mut(), args) {
+            bar.abandon();
+            return Err(match (&recorder, good) {
+                (Some(recorder), Some(good)) => stopped(e, recorder, &good, frame, time),
+                _ => e,
+            });
         }
-        let clock = Instant::now();
-        let report = match built.world.step(frame) {
-            Ok(report) => report,
-            Err(e) => {
-                bar.abandon();
-                return Err(e.into());
-            }
-        };
-        stepping += clock.elapsed();
-        frames_made += 1;
-        limit = report.limit.to_string();
-        let clock = Instant::now();
-        leaked = leaked.max(built.world.leaked());
-        if let Some(recorder) = &mut recorder {
-            recorder.frame(k + 1, &built, &report)?;
-            if args.checkpoint_every.is_some_and(|n| n > 0 && (k + 1) % n == 0) {
-                recorder.checkpoint(&scene, &built)?;
-            }
-        }
-        writing += clock.elapsed();
-        bar.set_position(k + 1);
+        bar.set_position(built.world.steps().0);
         bar.set_message(format!(
             "{:.2} s, {} particles, {:.2}x real time",
             built.world.time(),
             built.world.point_count(),
-            f64::from(frame) * frames_made as f64 / stepping.as_secs_f64().max(1e-9)
+            way.simulated / way.stepping.as_secs_f64().max(1e-9)
         ));
     }
     bar.finish_and_clear();
     let clock = Instant::now();
     if let Some(recorder) = &mut recorder {
-        recorder.checkpoint(&scene, &built)?;
+        recorder.checkpoint(&checkpoint::encode(&scene, &built.world))?;
         recorder.charts()?;
     }
-    writing += clock.elapsed();
+    way.writing += clock.elapsed();
 
     let (steps_done, substeps) = built.world.steps();
     let steps = substeps - substeps_at_start;
-    let simulated = f64::from(frame) * frames_made as f64;
     let totals = built.world.totals();
-    let wall = stepping.as_secs_f64();
+    let wall = way.stepping.as_secs_f64();
     let summary = Summary {
         scene: scene.name.clone(),
         steps,
-        frames: frames_made,
+        frames: way.frames,
         simulated_s: built.world.time(),
         wall_s: wall,
-        output_s: writing.as_secs_f64(),
+        output_s: way.writing.as_secs_f64(),
         start_s,
-        ms_per_step: if steps > 0 { 1e3 * wall / steps as f64 } else { 0.0 },
-        real_time_factor: if wall > 0.0 { simulated / wall } else { 0.0 },
+        ms_per_step: if steps > 0 {
+            1e3 * wall / steps as f64
+        } else {
+            0.0
+        },
+        real_time_factor: if wall > 0.0 {
+            way.simulated / wall
+        } else {
+            0.0
+        },
         particles: built.world.point_count(),
-        leaked,
+        leaked: way.leaked,
         kinetic_j: totals.kinetic,
         energy_change_j: energy(&built) - energy_at_start,
         max_speed_m_per_s: totals.max_speed,
-        step_limit: limit,
+        step_limit: way.limit,
         hash: built.world.hash().to_string(),
         interrupted: steps_done < frames,
         out: folder.as_ref().map(|f| f.path().display().to_string()),
@@ -208,6 +205,106 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
         folder.write_summary(&summary)?;
     }
     Ok(summary)
+}
+
+/// Makes a tiny step: it finds what only the numbers show, such as a fixed
+/// sub-step that is too long.
+pub fn try_step(scene: &Scene, world: &mut World) -> Result<(), CliError> {
+    match world.step(TRIAL_STEP) {
+        Ok(_) => Ok(()),
+        Err(e @ StepError::FixedTooLarge { .. }) => {
+            Err(scene.complaint("step.fixed", e.to_string()).into())
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// What a run adds up on its way.
+struct Way {
+    frames: u64,
+    /// Seconds simulated.
+    simulated: f64,
+    stepping: Duration,
+    writing: Duration,
+    /// Most particles on the wrong side of a wall at any frame.
+    leaked: usize,
+    /// What limited the last sub-step.
+    limit: String,
+}
+
+impl Way {
+    fn new(built: &Built) -> Way {
+        Way {
+            frames: 0,
+            simulated: 0.0,
+            stepping: Duration::ZERO,
+            writing: Duration::ZERO,
+            leaked: built.world.leaked(),
+            limit: String::new(),
+        }
+    }
+
+    /// Makes the next frame and writes it.
+    fn frame(
+        &mut self,
+        scene: &Scene,
+        built: &mut Built,
+        recorder: Option<&mut Recorder<'_>>,
+        args: &RunArgs,
+    ) -> Result<(), CliError> {
+        let clock = Instant::now();
+        let report = built.world.step(scene.description.frame)?;
+        self.stepping += clock.elapsed();
+        self.frames += 1;
+        self.simulated += f64::from(scene.description.frame);
+        self.limit = report.limit.to_string();
+        let clock = Instant::now();
+        self.leaked = self.leaked.max(built.world.leaked());
+        if let Some(recorder) = recorder {
+            let k = built.world.steps().0;
+            recorder.frame(k, built, &report)?;
+            if args
+                .checkpoint_every
+                .is_some_and(|n| n > 0 && k.is_multiple_of(n))
+            {
+                recorder.checkpoint(&checkpoint::encode(scene, &built.world))?;
+            }
+        }
+        self.writing += clock.elapsed();
+        Ok(())
+    }
+}
+
+/// Keeps the last good state of a run that has failed, and says where it is.
+fn stopped(e: CliError, recorder: &Recorder<'_>, good: &[u8], frame: u64, time: f64) -> CliError {
+    // The charts often show why; that they cannot be drawn is not worth a word.
+    let _ = recorder.charts();
+    let kept = match recorder.checkpoint(good) {
+        Ok(path) => format!(
+            "the last good state, frame {frame} at {time:.4} s, is kept in {}",
+            path.display()
+        ),
+        Err(why) => {
+            format!("the last good state, frame {frame} at {time:.4} s, could not be kept: {why}")
+        }
+    };
+    CliError::Stopped {
+        source: Box::new(e),
+        kept,
+    }
+}
+
+/// A flag that Ctrl-C sets; a second Ctrl-C ends the program at once.
+fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    // Without a handler Ctrl-C still ends the program, only less politely.
+    let _ = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+    stop
 }
 
 fn energy(built: &Built) -> f64 {
@@ -232,11 +329,16 @@ fn progress_bar(frames: u64, done: u64, args: &RunArgs) -> ProgressBar {
 
 fn print_summary(s: &Summary) {
     if s.interrupted {
-        println!("stopped early at {:.3} s", s.simulated_s);
+        say!("stopped early at {:.3} s", s.simulated_s);
     }
-    println!("scene            {}", s.scene);
-    println!("simulated        {:.3} s in {} frames, {} sub-steps", s.simulated_s, s.frames, s.steps);
-    println!(
+    say!("scene            {}", s.scene);
+    say!(
+        "simulated        {:.3} s in {} frames, {} sub-steps",
+        s.simulated_s,
+        s.frames,
+        s.steps
+    );
+    say!(
         "wall time        {:.2} s ({:.3} ms per sub-step, {:.2}x real time), {:.2} s writing, \
          {:.0} ms to the first step",
         s.wall_s,
@@ -245,17 +347,19 @@ fn print_summary(s: &Summary) {
         s.output_s,
         1e3 * s.start_s
     );
-    println!("particles        {} ({} leaked)", s.particles, s.leaked);
-    println!(
+    say!("particles        {} ({} leaked)", s.particles, s.leaked);
+    say!(
         "energy           {:.4} J kinetic, change of the total {:.4} J, fastest {:.3} m/s",
-        s.kinetic_j, s.energy_change_j, s.max_speed_m_per_s
+        s.kinetic_j,
+        s.energy_change_j,
+        s.max_speed_m_per_s
     );
-    println!("sub-step set by  {}", s.step_limit);
-    println!("hash             {}", s.hash);
+    say!("sub-step set by  {}", s.step_limit);
+    say!("hash             {}", s.hash);
     if let Some(out) = &s.out {
-        println!("results          {out}");
+        say!("results          {out}");
         if s.interrupted {
-            println!("continue with    pliant run --resume {out}/checkpoint.pliant");
+            say!("continue with    pliant run --resume {out}/checkpoint.pliant");
         }
     }
 }

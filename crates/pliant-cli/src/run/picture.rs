@@ -5,8 +5,8 @@ use pliant::math::Aabb;
 use pliant::scene::description::{Colouring, Shape};
 use pliant::scene::{Built, Scene};
 use pliant_render::{
-    Camera, Colour, ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture,
-    SphereColours, Spheres,
+    Camera, Colour, ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours,
+    Spheres,
 };
 
 /// Size of the pictures in pixels.
@@ -33,8 +33,7 @@ impl Painter {
         let bounds = interesting(scene, built);
         let c = &description.camera;
         let direction = c.direction.unwrap_or(Vec3::new(-0.35, -0.35, -1.0));
-        let mut camera =
-            Camera::framing_in(bounds, direction, SIZE.0 as f32 / SIZE.1 as f32);
+        let mut camera = Camera::framing_in(bounds, direction, SIZE.0 as f32 / SIZE.1 as f32);
         if let Some(eye) = c.eye {
             camera.eye = eye;
             camera.target = c.target.unwrap_or(bounds.center());

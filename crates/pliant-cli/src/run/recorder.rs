@@ -1,6 +1,6 @@
 //! What a run leaves behind: pictures, particle files, time series and charts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::Vec3;
 use pliant::StepReport;
@@ -8,7 +8,6 @@ use pliant::observe::{STAGES, Timers};
 use pliant::scene::{Built, Scene};
 use pliant_render::{LineChart, Series, StackedChart};
 
-use super::checkpoint;
 use super::folder::Folder;
 use super::picture::Painter;
 use crate::cli::RunArgs;
@@ -61,7 +60,7 @@ impl<'a> Recorder<'a> {
         let names: Vec<&str> = columns.iter().map(String::as_str).collect();
         let path = folder.file("series.csv");
         let rows = kept_rows(&path, names.len(), done);
-        let series = reopened(&path, &names, &rows)?;
+        let series = CsvWriter::create(&path, &names, &rows)?;
         let probes = if built.probes.is_empty() {
             None
         } else {
@@ -69,19 +68,17 @@ impl<'a> Recorder<'a> {
             let names: Vec<&str> = columns.iter().map(String::as_str).collect();
             let path = folder.file("probes.csv");
             let kept = kept_rows(&path, names.len(), done);
-            Some(reopened(&path, &names, &kept)?)
+            Some(CsvWriter::create(&path, &names, &kept)?)
         };
         let data = !args.no_data;
         let mut pvd = None;
         if data {
-            let mut collection = PvdCollection::create(folder.file("particles.pvd"))?;
-            for row in &rows {
-                let file = data_file(row[0] as u64, "vtu");
-                if folder.file(&file).exists() {
-                    collection.append(row[1], 0, Path::new(&file))?;
-                }
-            }
-            pvd = Some(collection);
+            let files = rows.iter().map(|r| (r[1], data_file(r[0] as u64, "vtu")));
+            let earlier: Vec<_> = files.filter(|(_, f)| folder.file(f).exists()).collect();
+            pvd = Some(PvdCollection::create(
+                folder.file("particles.pvd"),
+                &earlier,
+            )?);
         }
         Ok(Recorder {
             folder,
@@ -104,12 +101,12 @@ impl<'a> Recorder<'a> {
             "scene.toml"
         };
         write_atomic(&self.folder.file(copy), text.as_bytes())?;
-        for obstacle in built.world.obstacles() {
+        for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
             if let Some(mesh) = obstacle.triangles()
                 && self.data
             {
-                let name = format!("data/{}.vtu", plain(&obstacle.name));
-                vtu::write_mesh(&self.folder.file(name), mesh, &[])?;
+                let file = self.folder.file(format!("data/{name}.vtu"));
+                vtu::write_mesh(&file, mesh, &[])?;
             }
         }
         if self.rows.is_empty() && built.world.steps().0 == 0 {
@@ -125,13 +122,12 @@ impl<'a> Recorder<'a> {
         self.row(k, built, report.substeps)
     }
 
-    /// Writes the state to continue from.
-    pub fn checkpoint(&mut self, scene: &Scene, built: &Built) -> Result<(), CliError> {
-        let bytes = checkpoint::encode(scene, &built.world);
-        Ok(write_atomic(
-            &self.folder.file("checkpoint.pliant"),
-            &bytes,
-        )?)
+    /// Writes the state to continue from, as [`super::checkpoint::encode`] gives it.
+    /// Returns the file.
+    pub fn checkpoint(&self, bytes: &[u8]) -> Result<PathBuf, CliError> {
+        let path = self.folder.file("checkpoint.pliant");
+        write_atomic(&path, bytes)?;
+        Ok(path)
     }
 
     fn outputs(&mut self, k: u64, built: &Built) -> Result<(), CliError> {
@@ -215,12 +211,10 @@ impl<'a> Recorder<'a> {
 
     /// Draws the charts of energies and of time per stage.
     pub fn charts(&self) -> Result<(), CliError> {
-        let column = |c: usize| -> Vec<(f64, f64)> {
-            self.rows.iter().map(|r| (r[1], r[c])).collect()
-        };
+        let column =
+            |c: usize| -> Vec<(f64, f64)> { self.rows.iter().map(|r| (r[1], r[c])).collect() };
         let lowest = self.rows.iter().map(|r| r[6]).fold(f64::INFINITY, f64::min);
-        let potential: Vec<(f64, f64)> =
-            self.rows.iter().map(|r| (r[1], r[6] - lowest)).collect();
+        let potential: Vec<(f64, f64)> = self.rows.iter().map(|r| (r[1], r[6] - lowest)).collect();
         let total: Vec<(f64, f64)> = self
             .rows
             .iter()
@@ -260,17 +254,15 @@ impl<'a> Recorder<'a> {
 fn series_columns(built: &Built) -> Vec<String> {
     let mut columns: Vec<String> = COLUMNS.iter().map(|c| (*c).to_string()).collect();
     columns.extend(STAGES.iter().map(|(_, name)| format!("{name}_ms")));
-    for (handle, _) in &built.obstacles {
-        let name = built.world.obstacle(*handle).map_or("", |o| &o.name);
-        columns.extend(["x", "y", "z"].map(|axis| format!("force_{}_{axis}_n", plain(name))));
+    for name in obstacle_names(built) {
+        columns.extend(["x", "y", "z"].map(|axis| format!("force_{name}_{axis}_n")));
     }
     columns
 }
 
 fn probe_columns(built: &Built) -> Vec<String> {
     let mut columns = vec!["frame".to_string(), "time_s".to_string()];
-    for probe in &built.probes {
-        let name = plain(&probe.name);
+    for name in plain(built.probes.iter().map(|p| &p.name)) {
         let quantities = [
             "density_kg_per_m3",
             "pressure_pa",
@@ -283,11 +275,27 @@ fn probe_columns(built: &Built) -> Vec<String> {
     columns
 }
 
-/// A name that is safe in a file name and in a CSV header.
-fn plain(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect()
+fn obstacle_names(built: &Built) -> Vec<String> {
+    plain(built.world.obstacles().map(|o| &o.name))
+}
+
+/// Names that are safe in a file name and in a CSV header, and still differ.
+fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut taken: Vec<String> = Vec::new();
+    for name in names {
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        let mut free = name.clone();
+        let mut number = 2;
+        while taken.contains(&free) || free.starts_with("particles_") {
+            free = format!("{}_{number}", name.trim_start_matches("particles_"));
+            number += 1;
+        }
+        taken.push(free);
+    }
+    taken
 }
 
 fn data_file(k: u64, extension: &str) -> String {
@@ -302,12 +310,4 @@ fn kept_rows(path: &Path, columns: usize, done: u64) -> Vec<Vec<f64>> {
     let mut rows = read_csv(path);
     rows.retain(|r| r.len() == columns && r[0] <= done as f64);
     rows
-}
-
-fn reopened(path: &Path, names: &[&str], rows: &[Vec<f64>]) -> Result<CsvWriter, CliError> {
-    let mut csv = CsvWriter::create(path, names)?;
-    for row in rows {
-        csv.row(row)?;
-    }
-    Ok(csv)
 }

@@ -23,7 +23,7 @@ const SPEED_TOLERANCE: f64 = 0.01;
 
 fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     let mut rows = Vec::new();
-    for spacing in [0.025, 0.0125] {
+    for spacing in [0.04, 0.02] {
         rows.extend(at(spacing)?);
     }
     Ok(rows)

@@ -3,7 +3,10 @@
 //! Every case states its tolerance before the run; a case that fails is reported
 //! as failed and ends the command with exit code 1.
 
+mod conservation;
+mod dam_break;
 mod hydrostatic;
+mod leaks;
 
 use std::process::ExitCode;
 
@@ -80,7 +83,12 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 1] = [hydrostatic::CASE];
+const CASES: [Case; 4] = [
+    hydrostatic::CASE,
+    dam_break::CASE,
+    conservation::CASE,
+    leaks::CASE,
+];
 
 /// Runs the named case, or all.
 pub fn run(args: &ValidateArgs, report: &mut Report) -> Result<ExitCode, CliError> {

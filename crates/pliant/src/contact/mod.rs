@@ -3,15 +3,17 @@
 //! [`triangle`] has the tests between a point or a segment and one triangle that
 //! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
 //! they are compared with), `obstacle.rs` the static surfaces, `resolve.rs` the
-//! way of one ball past all of them.
+//! way of one ball past all of them, `wall.rs` the walls around a point.
 
 mod obstacle;
 mod resolve;
 pub mod triangle;
 pub mod triangle_reference;
+mod wall;
 
 pub use obstacle::Obstacle;
-pub(crate) use resolve::{Ball, Hit, Touch, resolve};
+pub(crate) use resolve::{Ball, Hit, Obstacles, Touch, friction, resolve};
+pub(crate) use wall::Wall;
 
 use glam::Vec3;
 

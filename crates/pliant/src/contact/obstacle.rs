@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::Touch;
+use super::wall::{Wall, WallFinder};
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
 use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
@@ -36,6 +37,8 @@ struct Surface {
     /// Largest radius that `index` answers.
     reach: f32,
     inside: Inside,
+    /// Finds walls within the given reach; made when liquids need it.
+    walls: Option<(WallFinder, f32)>,
 }
 
 /// What tells the inside of a surface from its outside.
@@ -86,6 +89,7 @@ impl Obstacle {
                 index,
                 reach,
                 inside,
+                walls: None,
             }),
         }
     }
@@ -103,6 +107,7 @@ impl Obstacle {
                 index: index.clone(),
                 reach: f32::INFINITY,
                 inside: Inside::Below(index),
+                walls: None,
             }),
         }
     }
@@ -127,6 +132,14 @@ impl Obstacle {
         match self.shape {
             Shape::Plane { normal, offset } => Some((normal, offset)),
             Shape::Surface(_) => None,
+        }
+    }
+
+    /// What finds its surface: `plane`, or the name of the index over its triangles.
+    pub fn index_name(&self) -> &'static str {
+        match &self.shape {
+            Shape::Plane { .. } => "plane",
+            Shape::Surface(s) => s.index.name(),
         }
     }
 
@@ -164,23 +177,50 @@ impl Obstacle {
                     Inside::Mesh(bvh) => bvh.bytes(),
                     Inside::None | Inside::Below(_) => 0,
                 };
-                s.index.bytes() + inside
+                let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
+                s.index.bytes() + inside + walls
             }
         }
     }
 
-    /// True if its surface may lie within `radius` of `p`; never wrongly false.
-    pub(super) fn is_near(&self, p: Vec3, radius: f32) -> bool {
+    /// Makes ready to find walls within `reach`.
+    pub(crate) fn prepare_walls(&mut self, reach: f32) {
+        if let Shape::Surface(s) = &mut self.shape
+            && s.walls.as_ref().is_none_or(|(_, r)| *r < reach)
+        {
+            let closed = !matches!(s.inside, Inside::None);
+            s.walls = Some((WallFinder::new(&s.mesh, closed, reach), reach));
+        }
+    }
+
+    /// Calls `visit` with every wall within `reach` of `p`; needs
+    /// [`Obstacle::prepare_walls`].
+    pub(crate) fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
         match &self.shape {
-            Shape::Plane { normal, offset } => normal.dot(p) - offset <= radius,
-            Shape::Surface(s) => {
-                if radius > s.reach {
-                    return true;
+            Shape::Plane { normal, offset } => {
+                let distance = normal.dot(p) - offset;
+                if distance < reach {
+                    visit(Wall {
+                        distance: distance.max(0.0),
+                        normal: *normal,
+                        weight: 1.0,
+                        triangle: 0,
+                    });
                 }
-                let mut found = false;
-                s.index.for_each_within(p, radius, &mut |_| found = true);
-                found
             }
+            Shape::Surface(s) => {
+                if let Some((finder, _)) = &s.walls {
+                    finder.for_each(p, reach, visit);
+                }
+            }
+        }
+    }
+
+    /// How far the distances of [`Obstacle::nearest`] may be from the truth.
+    pub(super) fn distance_error(&self) -> f32 {
+        match &self.shape {
+            Shape::Plane { .. } => 0.0,
+            Shape::Surface(s) => s.index.distance_error(),
         }
     }
 
@@ -206,9 +246,20 @@ impl Obstacle {
                             best = Some(found);
                         }
                     });
-                best.filter(|b| b.distance < radius).map(|b| Touch {
+                if best.is_none() && radius > s.reach {
+                    // Too far for the index; a crossing on the way is near enough.
+                    let crossing = s.index.first_crossing(origin, p)?;
+                    return Some(Touch {
+                        point: origin + crossing.fraction * (p - origin),
+                        normal: crossing.normal,
+                        distance: s.reach,
+                        triangle: crossing.triangle,
+                        barycentric: crossing.barycentric,
+                    });
+                }
+                best.map(|b| Touch {
                     point: b.point,
-                    normal: s.normal_towards(&b, p, origin, radius),
+                    normal: s.normal_towards(&b, p, origin),
                     distance: b.distance,
                     triangle: b.triangle,
                     barycentric: b.barycentric,
@@ -239,10 +290,12 @@ impl Obstacle {
 }
 
 impl Surface {
-    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3, radius: f32) -> Vec3 {
-        let away = p - at.point;
-        if at.distance > 1e-4 * radius {
-            return away / at.distance;
+    /// Unit vector from the surface to `p`, or to the side of `origin` if `p` is
+    /// too near to tell.
+    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
+        let size = p.abs().max_element();
+        if at.distance > 1e-5 * size.max(self.reach.min(1.0)) {
+            return (p - at.point) / at.distance;
         }
         let normal = self.mesh.area_normal(at.triangle as usize);
         let normal = normal.normalize_or(Vec3::Y);

@@ -9,6 +9,7 @@
 use glam::Vec3;
 
 use super::obstacle::Obstacle;
+use super::triangle::closest_point;
 
 /// How often a ball is pushed out of overlaps in one sub-step.
 const ITERATIONS: usize = 8;
@@ -22,6 +23,51 @@ pub(crate) struct Touch {
     pub distance: f32,
     pub triangle: u32,
     pub barycentric: [f32; 3],
+}
+
+/// All obstacles, ready for many balls.
+pub(crate) struct Obstacles<'a> {
+    list: Vec<(usize, &'a Obstacle)>,
+    /// How wrong the distance to a surface may be.
+    slack: f32,
+}
+
+impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
+    fn from_iter<I: IntoIterator<Item = (usize, &'a Obstacle)>>(obstacles: I) -> Self {
+        let list: Vec<_> = obstacles.into_iter().collect();
+        let slack = list.iter().map(|(_, o)| o.distance_error());
+        Obstacles {
+            slack: slack.fold(0.0, f32::max),
+            list,
+        }
+    }
+}
+
+impl Obstacles<'_> {
+    fn get(&self, index: u32) -> Option<&Obstacle> {
+        let found = self.list.iter().find(|(i, _)| *i == index as usize);
+        found.map(|(_, o)| *o)
+    }
+
+    /// Coulomb coefficient of an obstacle.
+    pub fn friction_of(&self, index: u32) -> f32 {
+        self.get(index).map_or(0.0, |o| o.friction)
+    }
+
+    /// The place of a triangle nearest to `p`, with its corners' weights.
+    pub fn place_on(&self, index: u32, triangle: u32, p: Vec3, normal: Vec3) -> (Vec3, [f32; 3]) {
+        let obstacle = self.get(index);
+        if let Some((plane, offset)) = obstacle.and_then(Obstacle::as_plane) {
+            return (p - (plane.dot(p) - offset) * plane, [1.0, 0.0, 0.0]);
+        }
+        match obstacle.and_then(Obstacle::triangles) {
+            Some(mesh) => {
+                let near = closest_point(p, mesh.corners(triangle as usize));
+                (near.point, near.barycentric)
+            }
+            None => (p - normal, [1.0, 0.0, 0.0]),
+        }
+    }
 }
 
 /// A ball on its way.
@@ -65,9 +111,20 @@ pub(crate) fn velocity_change(
     -(1.0 + restitution) * along + (kept - 1.0) * across
 }
 
+/// Change of velocity by Coulomb friction under a normal impulse per mass of
+/// `pressing` (m/s): against the motion along the surface, never beyond stopping it.
+pub(crate) fn friction(velocity: Vec3, normal: Vec3, pressing: f32, coefficient: f32) -> Vec3 {
+    let across = velocity - velocity.dot(normal) * normal;
+    let speed = across.length();
+    if speed <= 0.0 {
+        return Vec3::ZERO;
+    }
+    -across * (coefficient * pressing / speed).min(1.0)
+}
+
 /// Moves `ball`, returns its new place and velocity, and reports what it hit.
 pub(crate) fn resolve(
-    obstacles: &[(usize, &Obstacle)],
+    obstacles: &Obstacles<'_>,
     ball: Ball,
     report: &mut impl FnMut(Hit),
 ) -> (Vec3, Vec3) {
@@ -77,10 +134,6 @@ pub(crate) fn resolve(
         mut velocity,
         radius,
     } = ball;
-    let reach = radius.max((to - from).length());
-    if !obstacles.iter().any(|(_, o)| o.is_near(to, reach)) {
-        return (to, velocity);
-    }
     let mut respond = |index: usize, obstacle: &Obstacle, touch: Touch, velocity: &mut Vec3| {
         let change = velocity_change(
             *velocity,
@@ -98,9 +151,19 @@ pub(crate) fn resolve(
         }
     };
 
+    // An overlap of less than this share of the radius is contact, not overlap.
+    let overlap = radius * (1.0 - 1e-4);
     let mut place = to;
     for _ in 0..ITERATIONS {
-        if let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place) {
+        let way = (place - from).length();
+        let reach = way.max(overlap) + obstacles.slack;
+        let Some((index, obstacle, touch)) = nearest(obstacles, place, reach, from) else {
+            return (place, velocity);
+        };
+        // A way shorter than the distance to the nearest surface crosses none.
+        if touch.distance <= way + obstacles.slack
+            && let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place)
+        {
             let point = from + crossing.fraction * (place - from);
             let touch = Touch {
                 point,
@@ -116,9 +179,9 @@ pub(crate) fn resolve(
             place = point + radius * crossing.normal + slide;
             continue;
         }
-        let Some((index, obstacle, touch)) = deepest(obstacles, place, radius, from) else {
+        if touch.distance >= overlap {
             return (place, velocity);
-        };
+        }
         respond(index, obstacle, touch, &mut velocity);
         place += (radius - touch.distance) * touch.normal;
     }
@@ -130,12 +193,12 @@ pub(crate) fn resolve(
 }
 
 fn first_crossing<'a>(
-    obstacles: &[(usize, &'a Obstacle)],
+    obstacles: &Obstacles<'a>,
     from: Vec3,
     to: Vec3,
 ) -> Option<(usize, &'a Obstacle, crate::space::Crossing)> {
     let mut first: Option<(usize, &Obstacle, crate::space::Crossing)> = None;
-    for &(index, obstacle) in obstacles {
+    for &(index, obstacle) in &obstacles.list {
         if let Some(c) = obstacle.crossing(from, to)
             && first.as_ref().is_none_or(|f| c.fraction < f.2.fraction)
         {
@@ -145,25 +208,24 @@ fn first_crossing<'a>(
     first
 }
 
-fn deepest<'a>(
-    obstacles: &[(usize, &'a Obstacle)],
+/// The surface nearest to `place` of all obstacles, if it is within `radius`.
+fn nearest<'a>(
+    obstacles: &Obstacles<'a>,
     place: Vec3,
     radius: f32,
     origin: Vec3,
 ) -> Option<(usize, &'a Obstacle, Touch)> {
-    // An overlap of less than this share of the radius is contact, not overlap.
-    let tolerance = 1e-4 * radius;
-    let mut deepest: Option<(usize, &Obstacle, Touch)> = None;
-    for &(index, obstacle) in obstacles {
-        if let Some(touch) = obstacle.nearest(place, radius - tolerance, origin)
-            && deepest
+    let mut best: Option<(usize, &Obstacle, Touch)> = None;
+    for &(index, obstacle) in &obstacles.list {
+        if let Some(touch) = obstacle.nearest(place, radius, origin)
+            && best
                 .as_ref()
-                .is_none_or(|d| touch.distance < d.2.distance)
+                .is_none_or(|b| touch.distance < b.2.distance)
         {
-            deepest = Some((index, obstacle, touch));
+            best = Some((index, obstacle, touch));
         }
     }
-    deepest
+    best
 }
 
 #[cfg(test)]
@@ -186,7 +248,7 @@ mod tests {
     fn a_corner_of_two_planes_holds_a_ball_still() {
         let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
         let wall = Obstacle::plane("wall", Vec3::ZERO, Vec3::new(1.0, 0.3, 0.0));
-        let obstacles = [(0, &floor), (1, &wall)];
+        let obstacles: Obstacles = [(0, &floor), (1, &wall)].into_iter().collect();
         let mut place = Vec3::new(0.5, 0.5, 0.0);
         let mut velocity = Vec3::ZERO;
         let mut energy = f32::INFINITY;
@@ -219,7 +281,7 @@ mod tests {
                 radius: 0.1,
             };
             let mut hits = 0;
-            let (place, velocity) = resolve(&[(0, &floor)], ball, &mut |_| hits += 1);
+            let (place, velocity) = resolve(&[(0, &floor)].into_iter().collect(), ball, &mut |_| hits += 1);
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
     }

@@ -24,7 +24,7 @@ pub struct Emitter {
     pub limit: usize,
     /// Particles made so far.
     pub(crate) made: usize,
-    /// Discs made so far.
+    /// Discs due so far, made or left out for want of room.
     pub(crate) discs: u64,
 }
 
@@ -44,9 +44,12 @@ impl Emitter {
         }
     }
 
-    /// The speed at which a nozzle of `radius` delivers `rate` m³/s.
-    pub fn speed_for_rate(rate: f32, radius: f32) -> f32 {
-        rate / (std::f32::consts::PI * radius * radius)
+    /// The speed at which a nozzle of `radius` delivers `rate` m³/s of particles
+    /// `spacing` apart. Counts the particles of a disc: on a narrow nozzle they
+    /// cover much less than its area.
+    pub fn speed_for_rate(rate: f32, radius: f32, spacing: f32) -> f32 {
+        let particles = disc_points(Vec3::Y, radius, spacing).len();
+        rate / (particles as f32 * spacing * spacing)
     }
 
     /// Appends to `out` the particles that leave the nozzle up to `time`.
@@ -66,8 +69,13 @@ impl Emitter {
         // Disc k leaves when the column has moved k spacings since opening.
         while self.discs as f64 * f64::from(spacing) <= open * f64::from(self.speed) {
             let made_now = out.len() - before;
-            if self.made + made_now + disc.len() > self.limit || made_now + disc.len() > room {
+            if self.made + made_now + disc.len() > self.limit {
                 break;
+            }
+            if made_now + disc.len() > room {
+                // Left out: made later it would appear far from the nozzle.
+                self.discs += 1;
+                continue;
             }
             let travelled =
                 time - self.start - self.discs as f64 * f64::from(spacing) / f64::from(self.speed);
@@ -80,6 +88,47 @@ impl Emitter {
             self.discs += 1;
         }
         self.made += out.len() - before;
+    }
+
+    /// The inside of the nozzle at `time`, or `None` while it is closed. It is one
+    /// support radius long, so that what has left does not feel a new disc come.
+    pub(crate) fn throat(&self, time: f64, spacing: f32, support_radius: f32) -> Option<Throat> {
+        let disc = disc_points(self.direction, self.radius, spacing).len();
+        let open = (self.start..=self.stop).contains(&time)
+            && self.speed > 0.0
+            && self.limit.saturating_sub(self.made) >= disc;
+        open.then_some(Throat {
+            position: self.position,
+            direction: self.direction,
+            radius: self.radius,
+            start: -0.5 * spacing,
+            end: support_radius,
+            velocity: self.speed * self.direction,
+        })
+    }
+}
+
+/// The inside of an open nozzle: liquid in it moves with the nozzle's speed,
+/// whatever pushes it. A disc that could give way before the next one has closed
+/// up behind it would be thrown back harder with every disc.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Throat {
+    position: Vec3,
+    direction: Vec3,
+    radius: f32,
+    start: f32,
+    end: f32,
+    pub velocity: Vec3,
+}
+
+impl Throat {
+    /// True if a particle at `p` has not left the nozzle yet.
+    #[inline]
+    pub fn holds(&self, p: Vec3) -> bool {
+        let away = p - self.position;
+        let along = away.dot(self.direction);
+        let across_squared = away.length_squared() - along * along;
+        (self.start..self.end).contains(&along) && across_squared <= self.radius * self.radius
     }
 }
 

@@ -67,6 +67,22 @@ pub enum FillError {
 }
 
 impl Fill {
+    /// Its volume in m³, at most: that of a mesh whatever its region. Infinite if
+    /// it has no border.
+    pub fn volume(&self) -> f64 {
+        let of = |region: &Region| match region {
+            Region::Everywhere => f64::INFINITY,
+            Region::Box { min, max } => (*max - *min).max(Vec3::ZERO).as_dvec3().element_product(),
+            Region::Sphere { radius, .. } => {
+                4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3)
+            }
+        };
+        match self {
+            Fill::Region(region) => of(region),
+            Fill::Mesh { mesh, within } => of(within).min(f64::from(mesh.volume().abs())),
+        }
+    }
+
     /// Lattice points inside the space, `spacing` apart, at least half a spacing
     /// from its border.
     pub fn points(&self, spacing: f32) -> Result<Vec<Vec3>, FillError> {
@@ -91,7 +107,8 @@ impl Fill {
                 (
                     bounds,
                     Box::new(move |p| {
-                        within.contains(p) && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
+                        within.contains(p)
+                            && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
                     }),
                 )
             }
@@ -147,6 +164,25 @@ impl Fill {
     }
 }
 
+/// Presses a body of liquid together as its own weight does, so that it starts in
+/// equilibrium instead of ringing: at depth z its density is 1 + g z / c² times that
+/// at rest. The body stands on its lowest point.
+pub fn settle(points: &mut [Vec3], spacing: f32, gravity: Vec3, sound_speed: f32) {
+    let g = gravity.length();
+    let Some(up) = (-gravity).try_normalize() else {
+        return;
+    };
+    let heights = points.iter().map(|p| up.dot(*p));
+    let bottom = heights.clone().fold(f32::INFINITY, f32::min) - 0.5 * spacing;
+    let top = heights.fold(f32::NEG_INFINITY, f32::max) + 0.5 * spacing;
+    let depth = top - bottom;
+    for p in points {
+        let y = up.dot(*p) - bottom;
+        let sunk = g / (sound_speed * sound_speed) * (depth * y - 0.5 * y * y);
+        *p -= sunk * up;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +195,7 @@ mod tests {
         });
         let points = fill.points(0.05).unwrap();
         assert_eq!(points.len(), 20 * 4 * 10);
+        assert!((fill.volume() - 1.0 * 0.2 * 0.5).abs() < 1e-6);
         for p in &points {
             assert!(p.x.abs() < 0.476 && p.y > 0.024 && p.z > 0.274);
         }
@@ -177,6 +214,21 @@ mod tests {
     }
 
     #[test]
+    fn a_settled_column_has_the_density_of_its_depth() {
+        let (spacing, c) = (0.01, 20.0);
+        let mut points: Vec<Vec3> = (0..100)
+            .map(|i| Vec3::new(0.0, (i as f32 + 0.5) * spacing, 0.0))
+            .collect();
+        settle(&mut points, spacing, Vec3::new(0.0, -9.81, 0.0), c);
+        for i in [5, 50, 95] {
+            let gap = points[i + 1].y - points[i].y;
+            let z = 1.0 - points[i].y;
+            let expected = 1.0 + 9.81 * z / (c * c);
+            assert!((spacing / gap - expected).abs() < 1e-3, "{i}");
+        }
+    }
+
+    #[test]
     fn impossible_fills_are_explained() {
         let small = Fill::Region(Region::Sphere {
             center: Vec3::ZERO,
@@ -190,5 +242,6 @@ mod tests {
         assert!(matches!(huge.points(0.01), Err(FillError::TooMany { .. })));
         let all = Fill::Region(Region::Everywhere);
         assert_eq!(all.points(0.1), Err(FillError::Unbounded));
+        assert_eq!(all.volume(), f64::INFINITY);
     }
 }

@@ -69,6 +69,36 @@ impl Kernels {
         -self.spiky_gradient * d * d
     }
 
+    /// Integral of the poly6 kernel over a plane at distance `x`, in 1/m:
+    /// `315/(256 h) (1 - x²/h²)⁴`.
+    #[inline]
+    pub fn poly6_on_plane(&self, x: f32) -> f32 {
+        let q = x / self.support_radius;
+        let d = (1.0 - q * q).max(0.0);
+        315.0 / (256.0 * self.support_radius) * (d * d) * (d * d)
+    }
+
+    /// Integral of the spiky kernel over a plane at distance `x`, in 1/m:
+    /// `30/h (u⁴/4 - u⁵/5)` with `u = 1 - x/h`.
+    #[inline]
+    pub fn spiky_on_plane(&self, x: f32) -> f32 {
+        let u = (1.0 - x / self.support_radius).max(0.0);
+        let u2 = u * u;
+        30.0 / self.support_radius * u2 * u2 * (0.25 - 0.2 * u)
+    }
+
+    /// How [`Kernels::spiky_on_plane`] falls with the distance, in 1/m²: `2π x W(x)`.
+    #[inline]
+    pub fn spiky_on_plane_slope(&self, x: f32) -> f32 {
+        2.0 * PI * x * self.spiky(x)
+    }
+
+    /// How [`Kernels::poly6_on_plane`] falls with the distance, in 1/m²: `2π x W(x)`.
+    #[inline]
+    pub fn poly6_on_plane_slope(&self, x: f32) -> f32 {
+        2.0 * PI * x * self.poly6(x * x)
+    }
+
     /// Viscosity kernel: `15/(2πh³) (-r³/(2h³) + r²/h² + h/(2r) - 1)`.
     #[inline]
     pub fn viscosity(&self, r: f32) -> f32 {
@@ -135,6 +165,38 @@ mod tests {
             assert!((l - k.viscosity_laplacian(r)).abs() < 0.05 * k.viscosity_laplacian(0.1));
             let l = laplacian(&|r| k.poly6(r * r), r);
             assert!((l - k.poly6_laplacian(r * r)).abs() < 0.02 * k.poly6_laplacian(0.0).abs());
+        }
+    }
+
+    #[test]
+    fn plane_integrals_match_quadrature() {
+        let h = 0.3f32;
+        let k = Kernels::new(h);
+        // In rings of radius s around the foot of the perpendicular.
+        let plane = |f: &dyn Fn(f32) -> f32, x: f64| -> f64 {
+            let n = 20_000;
+            let ds = f64::from(h) / f64::from(n);
+            (0..n)
+                .map(|i| {
+                    let s = (f64::from(i) + 0.5) * ds;
+                    let r = (x * x + s * s).sqrt();
+                    f64::from(f(r as f32)) * 2.0 * std::f64::consts::PI * s * ds
+                })
+                .sum()
+        };
+        for q in [0.05f32, 0.1, 0.25, 0.5, 0.8, 0.99, 1.2] {
+            let x = q * h;
+            let value = plane(&|r| k.poly6(r * r), f64::from(x));
+            let expected = f64::from(k.poly6_on_plane(x));
+            assert!((value - expected).abs() < 1e-3 / f64::from(h), "{q}");
+            let value = plane(&|r| k.spiky(r), f64::from(x));
+            let expected = f64::from(k.spiky_on_plane(x));
+            assert!((value - expected).abs() < 1e-3 / f64::from(h), "{q}");
+            let e = 1e-3 * h;
+            let falls = (k.spiky_on_plane(x - e) - k.spiky_on_plane(x + e)) / (2.0 * e);
+            assert!((falls - k.spiky_on_plane_slope(x)).abs() < 1e-2 / (h * h), "{q}");
+            let falls = (k.poly6_on_plane(x - e) - k.poly6_on_plane(x + e)) / (2.0 * e);
+            assert!((falls - k.poly6_on_plane_slope(x)).abs() < 1e-2 / (h * h), "{q}");
         }
     }
 

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::state::Fluid;
+use super::state::{DensityKernel, Fluid};
 use crate::math::Xyz;
 use crate::simd::{Lanes, WIDTH, dispatch};
 use crate::space::CellGrid;
@@ -16,13 +16,15 @@ use crate::space::CellGrid;
 /// to balance two cores at a thousand particles.
 const CHUNK: usize = 256;
 
-/// Density by poly6, `ρ_i = Σ m_j W(r_ij)` (3.4), scaled so that the rest lattice
-/// has exactly the rest density, then pressure `p = c² (ρ - ρ0)` (3.13).
+/// Density `ρ_i = Σ m_j W(r_ij)` (3.4), scaled so that the rest lattice has exactly
+/// the rest density, plus what walls hold of the kernel, as if they were
+/// liquid at rest density; then pressure `p = c² (ρ - ρ0)` (3.13).
 pub(super) fn density(fluid: &mut Fluid) {
     let n = fluid.len();
     let settings = fluid.settings();
     let rest = settings.material.density;
-    let scale = rest / lattice_sum(settings.support);
+    let kernel = settings.density_kernel;
+    let scale = rest / lattice_sum(kernel, settings.support);
     let stiffness = fluid.sound_speed() * fluid.sound_speed();
     let lowest = if settings.negative_pressure {
         f32::NEG_INFINITY
@@ -36,6 +38,7 @@ pub(super) fn density(fluid: &mut Fluid) {
         density,
         inverse_density,
         pressure_term,
+        walls,
         grid,
         ..
     } = fluid;
@@ -44,50 +47,86 @@ pub(super) fn density(fluid: &mut Fluid) {
         .par_chunks_mut(CHUNK)
         .zip(inverse_density[..n].par_chunks_mut(CHUNK))
         .zip(pressure_term[..n].par_chunks_mut(CHUNK))
+        .zip(walls.volume[..n].par_chunks(CHUNK))
         .enumerate()
-        .for_each(|(c, ((density, inverse), term))| {
-            density_chunk_best(grid, position, c * CHUNK, h_squared, density);
-            for ((rho, inv), term) in density.iter_mut().zip(inverse).zip(term) {
-                *rho *= scale;
+        .for_each(|(c, (((density, inverse), term), wall))| {
+            density_chunk_best(kernel, grid, position, c * CHUNK, h_squared, density);
+            for (((rho, inv), term), wall) in density.iter_mut().zip(inverse).zip(term).zip(wall) {
+                *rho = scale * *rho + rest * *wall;
                 *inv = 1.0 / *rho;
                 *term = (stiffness * (*rho - rest)).max(lowest) * *inv * *inv;
             }
         });
 }
 
-/// `Σ_j (1 - r²/h²)³` over the cubic lattice at rest: what the density loop sums
-/// for a particle deep inside an undisturbed liquid.
-fn lattice_sum(support: f32) -> f32 {
+/// What the density loop sums for a particle deep inside the rest lattice.
+fn lattice_sum(kernel: DensityKernel, support: f32) -> f32 {
     let reach = support.ceil() as i32;
     let mut sum = 0.0f32;
     for (x, y, z) in (-reach..=reach)
         .flat_map(|x| (-reach..=reach).flat_map(move |y| (-reach..=reach).map(move |z| (x, y, z))))
     {
-        let q = (x * x + y * y + z * z) as f32 / (support * support);
-        sum += (1.0 - q).max(0.0).powi(3);
+        let q_squared = (x * x + y * y + z * z) as f32 / (support * support);
+        sum += match kernel {
+            DensityKernel::Spiky => (1.0 - q_squared.sqrt()).max(0.0).powi(3),
+            DensityKernel::Poly6 => (1.0 - q_squared).max(0.0).powi(3),
+        };
     }
     sum
 }
 
 fn density_chunk_best(
+    kernel: DensityKernel,
     grid: &CellGrid,
     position: Xyz<'_>,
     first: usize,
     h_squared: f32,
     sums: &mut [f32],
 ) {
-    dispatch!(density_chunk(
+    #[inline(always)]
+    fn spiky<L: Lanes>(
+        l: L,
         grid: &CellGrid,
         position: Xyz<'_>,
         first: usize,
         h_squared: f32,
         sums: &mut [f32],
-    ));
+    ) {
+        density_chunk::<L, false>(l, grid, position, first, h_squared, sums);
+    }
+    #[inline(always)]
+    fn poly6<L: Lanes>(
+        l: L,
+        grid: &CellGrid,
+        position: Xyz<'_>,
+        first: usize,
+        h_squared: f32,
+        sums: &mut [f32],
+    ) {
+        density_chunk::<L, true>(l, grid, position, first, h_squared, sums);
+    }
+    match kernel {
+        DensityKernel::Spiky => dispatch!(spiky(
+            grid: &CellGrid,
+            position: Xyz<'_>,
+            first: usize,
+            h_squared: f32,
+            sums: &mut [f32],
+        )),
+        DensityKernel::Poly6 => dispatch!(poly6(
+            grid: &CellGrid,
+            position: Xyz<'_>,
+            first: usize,
+            h_squared: f32,
+            sums: &mut [f32],
+        )),
+    }
 }
 
-/// Sums `(1 - r²/h²)³` for the particles from `first` on.
+/// Sums `(1 - r²/h²)³` (poly6) or `(1 - r/h)³` (spiky) for the particles from
+/// `first` on.
 #[inline(always)]
-fn density_chunk<L: Lanes>(
+fn density_chunk<L: Lanes, const POLY6: bool>(
     l: L,
     grid: &CellGrid,
     position: Xyz<'_>,
@@ -100,40 +139,42 @@ fn density_chunk<L: Lanes>(
     let zero = l.splat(0.0);
     for (cell, rows) in grid.cells_in(first..first + sums.len()) {
         for i in cell {
-        let (xi, yi, zi) = (
-            l.splat(position.x[i]),
-            l.splat(position.y[i]),
-            l.splat(position.z[i]),
-        );
-        let mut total = zero;
-        for &(start, end) in rows.as_slice() {
-            let (mut j, end) = (start as usize, end as usize);
-            while j < end {
-                // SAFETY: rows end at or before the particle count, and the arrays
-                // are one width longer than that.
-                let (x, y, z) = unsafe {
-                    (
-                        l.load(position.x, j),
-                        l.load(position.y, j),
-                        l.load(position.z, j),
-                    )
-                };
-                let (dx, dy, dz) = (l.sub(xi, x), l.sub(yi, y), l.sub(zi, z));
-                let r_squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
-                let q = l.max(l.sub(one, l.mul(r_squared, inverse_h_squared)), zero);
-                let w = l.mul(l.mul(q, q), q);
-                total = l.add(
-                    total,
-                    if end - j < WIDTH {
-                        l.keep(w, l.first(end - j))
-                    } else {
-                        w
-                    },
-                );
-                j += WIDTH;
+            let (xi, yi, zi) = (
+                l.splat(position.x[i]),
+                l.splat(position.y[i]),
+                l.splat(position.z[i]),
+            );
+            let mut total = zero;
+            for &(start, end) in rows.as_slice() {
+                let (mut j, end) = (start as usize, end as usize);
+                while j < end {
+                    // SAFETY: rows end at or before the particle count, and the
+                    // arrays are one width longer than that.
+                    let (x, y, z) = unsafe {
+                        (
+                            l.load(position.x, j),
+                            l.load(position.y, j),
+                            l.load(position.z, j),
+                        )
+                    };
+                    let (dx, dy, dz) = (l.sub(xi, x), l.sub(yi, y), l.sub(zi, z));
+                    let r_squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
+                    let q_squared = l.mul(r_squared, inverse_h_squared);
+                    let q = if POLY6 { q_squared } else { l.sqrt(q_squared) };
+                    let gap = l.max(l.sub(one, q), zero);
+                    let w = l.mul(l.mul(gap, gap), gap);
+                    total = l.add(
+                        total,
+                        if end - j < WIDTH {
+                            l.keep(w, l.first(end - j))
+                        } else {
+                            w
+                        },
+                    );
+                    j += WIDTH;
+                }
             }
-        }
-        sums[i - first] = l.sum(total);
+            sums[i - first] = l.sum(total);
         }
     }
 }
@@ -161,12 +202,14 @@ struct Particles<'a> {
     inverse_density: &'a [f32],
 }
 
-/// Pressure (3.12), viscosity (3.15) and surface tension (3.16)-(3.19).
+/// Pressure (3.12), viscosity (3.15) and surface tension (3.16)-(3.19), and the
+/// pressure of walls, which mirror the particle's own.
 pub(super) fn forces(fluid: &mut Fluid) {
     let n = fluid.len();
     let kernels = fluid.kernels;
     let mass = fluid.particle_mass();
     let tension = fluid.settings().material.surface_tension;
+    let rest = fluid.settings().material.density;
     let constants = ForceConstants {
         h: kernels.support_radius,
         pressure: mass * kernels.spiky_gradient,
@@ -182,10 +225,11 @@ pub(super) fn forces(fluid: &mut Fluid) {
         acceleration,
         inverse_density,
         pressure_term,
+        walls,
         grid,
         ..
     } = fluid;
-    let grid = &*grid;
+    let (grid, walls) = (&*grid, &*walls);
     let particles = Particles {
         position: position.view(),
         velocity: velocity.view(),
@@ -198,11 +242,18 @@ pub(super) fn forces(fluid: &mut Fluid) {
         .zip(acceleration.z[..n].par_chunks_mut(CHUNK))
         .enumerate()
         .for_each(|(c, ((ax, ay), az))| {
-            let out = [ax, ay, az];
+            let out = [&mut *ax, &mut *ay, &mut *az];
             if tension > 0.0 {
                 forces_with_tension(grid, particles, c * CHUNK, constants, out);
             } else {
                 forces_without_tension(grid, particles, c * CHUNK, constants, out);
+            }
+            for k in 0..ax.len() {
+                let i = c * CHUNK + k;
+                let push = walls.push(i, rest, pressure_term[i]);
+                ax[k] += push.x;
+                ay[k] += push.y;
+                az[k] += push.z;
             }
         });
 }
@@ -370,3 +421,7 @@ fn force_chunk<L: Lanes, const TENSION: bool>(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sph_tests.rs"]
+mod tests;

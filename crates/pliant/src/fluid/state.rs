@@ -2,15 +2,32 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::kernels::Kernels;
 use super::material::Material;
 use super::sph;
+use super::walls::{WallLayers, Walls};
+use crate::contact::Obstacle;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
 use crate::simd::WIDTH;
 use crate::space::{CellGrid, NeighbourSearch};
+
+/// The kernel that density is summed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DensityKernel {
+    /// The kernel whose gradient gives the pressure force: forces then follow from
+    /// an energy, and a liquid at rest stays at rest.
+    #[default]
+    Spiky,
+    /// Poly6, as Grahn 2008 and Müller et al. 2003 have it: density and force do not
+    /// fit together, which keeps a resting liquid simmering.
+    Poly6,
+}
 
 /// Parameters of a liquid that stay the same while it runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +44,8 @@ pub struct FluidSettings {
     /// (v / sound_speed)². `None` takes ten times the speed of a fall through the
     /// world's height.
     pub sound_speed: Option<f32>,
+    /// The kernel that density is summed with.
+    pub density_kernel: DensityKernel,
     /// Extra viscosity that calms particle noise, as the α of Monaghan 1992:
     /// adds α ρ h c / 10 to the dynamic viscosity. 0 for none.
     pub numerical_viscosity: f32,
@@ -46,6 +65,7 @@ impl FluidSettings {
             spacing,
             support: 2.0,
             sound_speed: None,
+            density_kernel: DensityKernel::default(),
             numerical_viscosity: 0.05,
             negative_pressure: false,
             max_particles: 10_000_000,
@@ -133,6 +153,8 @@ pub struct Fluid {
     pub(super) inverse_density: Vec<f32>,
     /// p / ρ², the particle's share of the symmetric pressure force.
     pub(super) pressure_term: Vec<f32>,
+    pub(super) walls: Walls,
+    wall_layers: WallLayers,
     id: Vec<u32>,
     /// Bit b is set if the particle was made inside closed obstacle b.
     side: Vec<u32>,
@@ -146,8 +168,10 @@ impl Fluid {
     /// An empty liquid.
     pub fn new(settings: FluidSettings) -> Result<Fluid, SettingsError> {
         settings.check()?;
+        let kernels = Kernels::new(settings.support * settings.spacing);
         Ok(Fluid {
-            kernels: Kernels::new(settings.support * settings.spacing),
+            kernels,
+            wall_layers: WallLayers::new(kernels, settings.density_kernel, settings.spacing),
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,
@@ -157,6 +181,7 @@ impl Fluid {
             density: Vec::new(),
             inverse_density: Vec::new(),
             pressure_term: Vec::new(),
+            walls: Walls::default(),
             id: Vec::new(),
             side: Vec::new(),
             next_id: 0,
@@ -268,6 +293,8 @@ impl Fluid {
                 &mut self.acceleration.z[..n],
             ],
             id: &self.id[..n],
+            pressure_term: &self.pressure_term[..n],
+            walls: &self.walls,
         }
     }
 
@@ -339,6 +366,7 @@ impl Fluid {
         ] {
             a.resize(padded, 0.0);
         }
+        self.walls.resize(count);
         self.id.resize(count, 0);
         self.side.resize(count, 0);
         self.scratch_u32.resize(count, 0);
@@ -369,7 +397,13 @@ impl Fluid {
         }
     }
 
-    /// Computes density and pressure of every particle. Needs [`Fluid::sort`].
+    /// Finds the walls around every particle. Needs [`Fluid::sort`].
+    pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
+        let position = head(&self.position, self.count);
+        self.walls.find(position, &self.wall_layers, obstacles);
+    }
+
+    /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
     pub(crate) fn compute_density(&mut self) {
         sph::density(self);
     }
@@ -418,7 +452,8 @@ impl Fluid {
             + self.density.capacity()
             + self.inverse_density.capacity()
             + self.pressure_term.capacity()
-            + self.scratch.capacity();
+            + self.scratch.capacity()
+            + self.walls.words();
         let words = self.id.capacity() + self.side.capacity() + self.scratch_u32.capacity();
         4 * (floats + words) + self.grid.bytes()
     }
@@ -482,6 +517,8 @@ pub(crate) struct Motion<'a> {
     pub velocity: [&'a mut [f32]; 3],
     pub acceleration: [&'a mut [f32]; 3],
     pub id: &'a [u32],
+    pub pressure_term: &'a [f32],
+    pub walls: &'a Walls,
 }
 
 fn head(v: &XyzVec, n: usize) -> Xyz<'_> {

@@ -26,6 +26,14 @@ impl StateHash {
         }
     }
 
+    /// Adds a text and its end.
+    pub fn text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.word(byte.into());
+        }
+        self.word(u32::MAX);
+    }
+
     /// The fingerprint.
     pub fn value(self) -> u64 {
         self.0

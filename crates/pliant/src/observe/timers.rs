@@ -10,6 +10,8 @@ pub enum Stage {
     Emit,
     /// Sorting and neighbour index.
     Neighbours,
+    /// Walls around the points.
+    Walls,
     /// Density and pressure.
     Density,
     /// Internal forces.
@@ -23,9 +25,10 @@ pub enum Stage {
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 7] = [
+pub const STAGES: [(Stage, &str); 8] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
+    (Stage::Walls, "walls"),
     (Stage::Density, "density"),
     (Stage::Forces, "forces"),
     (Stage::Fields, "fields"),

@@ -9,8 +9,10 @@ use super::description as d;
 use super::error::{Key, SceneError, nearest};
 use super::shape;
 use crate::contact::Obstacle;
-use crate::field::{Field, Region};
-use crate::fluid::{Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink};
+use crate::field::Field;
+use crate::fluid::{
+    Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink, settle,
+};
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;
@@ -39,74 +41,12 @@ pub struct Probe {
     pub position: Vec3,
 }
 
-/// Particles nearer than this share of the spacing overlap.
-const OVERLAP: f32 = 0.5;
+/// Particles nearer than this share of the spacing overlap. No place is farther
+/// than √3/2 spacings from the nearest point of a cubic lattice: a fill cannot
+/// hide between the particles of another.
+const OVERLAP: f32 = 0.9;
 
 impl Scene {
-    /// Checks what can be checked without building.
-    pub(super) fn check(&self) -> Result<(), SceneError> {
-        let s = &self.description;
-        let positive = |v: f64| v.is_finite() && v > 0.0;
-        let name = Key::Name;
-        if !positive(s.duration) {
-            return Err(self.at(
-                &[name("duration")],
-                format!("`duration` is {} s, but must be a positive time", s.duration),
-            ));
-        }
-        if !positive(s.frame.into()) {
-            return Err(self.at(
-                &[name("frame")],
-                format!("`frame` is {} s, but must be a positive time", s.frame),
-            ));
-        }
-        if !positive(s.step.cfl.into()) || s.step.cfl > 1.0 {
-            return Err(self.at(
-                &[name("step"), name("cfl")],
-                format!("`cfl` is {}, but must be above 0 and at most 1", s.step.cfl),
-            ));
-        }
-        if let Some(fixed) = s.step.fixed
-            && !positive(fixed.into())
-        {
-            return Err(self.at(
-                &[name("step"), name("fixed")],
-                format!("`fixed` is {fixed} s, but must be a positive time"),
-            ));
-        }
-        if !s.gravity.acceleration.is_finite() {
-            return Err(self.at(
-                &[name("gravity"), name("acceleration")],
-                "`acceleration` must be three finite numbers",
-            ));
-        }
-        if s.fluid.is_empty() {
-            return Err(self.at(&[], "the scene has no matter").with_help(
-                "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]]",
-            ));
-        }
-        if let Some(second) = s.fluid.get(1) {
-            return Err(self
-                .at(
-                    &[name("fluid"), Key::Item(1)],
-                    format!(
-                        "`{}` is a second liquid, but a scene can hold only one",
-                        second.name
-                    ),
-                )
-                .with_help("give one [[fluid]] several fills and emitters instead"));
-        }
-        for (i, obstacle) in s.obstacle.iter().enumerate() {
-            if s.obstacle[..i].iter().any(|o| o.name == obstacle.name) {
-                return Err(self.at(
-                    &[name("obstacle"), Key::Item(i), name("name")],
-                    format!("there are two obstacles called `{}`", obstacle.name),
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// Makes the world: reads and generates meshes, indexes them, fills liquids.
     pub fn build(&self) -> Result<Built, SceneError> {
         let s = &self.description;
@@ -127,15 +67,13 @@ impl Scene {
             }
             obstacles.push((world.add_obstacle(obstacle), o.opacity));
         }
-        for (i, f) in s.field.iter().enumerate() {
-            self.region(&[Key::Name("field"), Key::Item(i)], &f.region)?;
+        for f in &s.field {
             world.add_field(Field {
                 region: f.region,
                 action: f.action,
             });
         }
-        for (i, sink) in s.sink.iter().enumerate() {
-            self.region(&[Key::Name("sink"), Key::Item(i)], &sink.region)?;
+        for sink in &s.sink {
             world.add_sink(Sink {
                 region: sink.region,
             });
@@ -156,50 +94,11 @@ impl Scene {
         })
     }
 
-    fn at(&self, path: &[Key<'_>], message: impl Into<String>) -> SceneError {
-        self.source.at(path, message)
-    }
-
-    fn region(&self, path: &[Key<'_>], region: &Region) -> Result<(), SceneError> {
-        let mut path = path.to_vec();
-        path.push(Key::Name("region"));
-        match region.nonsense() {
-            Some(problem) => Err(self.at(&path, problem)),
-            None => Ok(()),
-        }
-    }
-
     fn obstacle(&self, i: usize, o: &d::Obstacle, spacing: f32) -> Result<Obstacle, SceneError> {
         let key = |k| [Key::Name("obstacle"), Key::Item(i), Key::Name(k)];
         let describe = |problem: String| format!("obstacle `{}`: {problem}", o.name);
-        for (k, value, fine) in [
-            (
-                "restitution",
-                o.restitution,
-                (0.0..=1.0).contains(&o.restitution),
-            ),
-            (
-                "friction",
-                o.friction,
-                o.friction >= 0.0 && o.friction.is_finite(),
-            ),
-            ("scale", o.scale, o.scale > 0.0 && o.scale.is_finite()),
-            ("opacity", o.opacity, (0.0..=1.0).contains(&o.opacity)),
-        ] {
-            if !fine {
-                let right = match k {
-                    "friction" => "0 or more",
-                    "scale" => "above 0",
-                    _ => "between 0 and 1",
-                };
-                return Err(self.at(
-                    &key(k),
-                    describe(format!("`{k}` is {value}, but must be {right}")),
-                ));
-            }
-        }
         // Contact asks for one particle radius; what moves further is swept.
-        let reach = spacing;
+        let reach = 0.5 * spacing;
         shape::obstacle(o, &self.folder, reach).map_err(|e| {
             let error = self.at(&key(e.key), describe(e.message));
             match e.help {
@@ -238,6 +137,7 @@ impl Scene {
             spacing: f.spacing,
             support: f.support,
             sound_speed: f.sound_speed,
+            density_kernel: f.density_kernel,
             numerical_viscosity: f.numerical_viscosity,
             negative_pressure: f.negative_pressure,
             max_particles: f.max_particles,
@@ -250,15 +150,18 @@ impl Scene {
                 .at(&here, format!("fluid `{}` has no particles", f.name))
                 .with_help("add a [[fluid.fill]] or a [[fluid.emitter]]"));
         }
+        let mut ends = Vec::new();
         for (k, fill) in f.fill.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("fill"), Key::Item(k)];
-            let particles = self.fill(&path, fill, f.spacing, world, meshes)?;
+            let before = ends.last().copied().unwrap_or(0);
+            let particles = self.fill(&path, fill, f, before, world, meshes)?;
             world.add_particles(handle, &particles);
+            ends.push(before + particles.len());
         }
-        self.no_overlap(&key("fill"), handle, world)?;
+        self.no_overlap(&here, handle, &ends, world)?;
         for (k, e) in f.emitter.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("emitter"), Key::Item(k)];
-            world.add_emitter(handle, self.emitter(&path, e)?);
+            world.add_emitter(handle, self.emitter(&path, e, f.spacing)?);
         }
         Ok(handle)
     }
@@ -267,11 +170,11 @@ impl Scene {
         &self,
         path: &[Key<'_>],
         fill: &d::Fill,
-        spacing: f32,
+        fluid: &d::Fluid,
+        before: usize,
         world: &World,
         meshes: &[(&str, Arc<TriMesh>)],
     ) -> Result<Vec<NewParticle>, SceneError> {
-        self.region(path, &fill.region)?;
         let space = match &fill.mesh {
             None => Fill::Region(fill.region),
             Some(wanted) => {
@@ -290,6 +193,22 @@ impl Scene {
                 }
             }
         };
+        let spacing = fluid.spacing;
+        let too_many = |count: f64| {
+            let message = format!(
+                "the space would hold about {count:.1e} particles at a spacing of {spacing} m, \
+                 but `max_particles` is {}",
+                fluid.max_particles
+            );
+            self.at(path, message)
+                .with_help("make `spacing` larger or the space smaller, or raise `max_particles`")
+        };
+        // Before any memory is taken. What lies on the border is not counted on.
+        let most = fluid.max_particles as f64 - before as f64;
+        let estimate = space.volume() / f64::from(spacing).powi(3);
+        if estimate.is_finite() && estimate > 2.0 * most + 1e3 {
+            return Err(too_many(estimate));
+        }
         let points = match fill.count {
             Some(count) => {
                 let lowest = world.bounds().min;
@@ -302,7 +221,18 @@ impl Scene {
             }
             None => space.points(spacing),
         };
-        let points = points.map_err(|e| self.at(path, e.to_string()))?;
+        let mut points = points.map_err(|e| self.at(path, e.to_string()))?;
+        if points.len() as f64 > most {
+            return Err(too_many((before + points.len()) as f64));
+        }
+        if fill.settled {
+            let Some(sound_speed) = fluid.sound_speed else {
+                return Err(self
+                    .at(path, "a settled fill needs the fluid's `sound_speed`")
+                    .with_help("set `sound_speed` to ten times the largest speed you expect"));
+            };
+            settle(&mut points, spacing, world.gravity, sound_speed);
+        }
         Ok(points
             .into_iter()
             .map(|position| NewParticle {
@@ -312,27 +242,23 @@ impl Scene {
             .collect())
     }
 
-    fn emitter(&self, path: &[Key<'_>], e: &d::Emitter) -> Result<Emitter, SceneError> {
-        let wrong = |k, message: String| {
-            let mut path = path.to_vec();
-            path.push(Key::Name(k));
-            Err(self.at(&path, message))
-        };
-        if !(e.radius > 0.0 && e.radius.is_finite()) {
-            return wrong("radius", format!("`radius` is {}, but must be above 0", e.radius));
-        }
-        if e.direction.try_normalize().is_none() {
-            return wrong("direction", "`direction` must not be zero".into());
-        }
+    fn emitter(
+        &self,
+        path: &[Key<'_>],
+        e: &d::Emitter,
+        spacing: f32,
+    ) -> Result<Emitter, SceneError> {
         let speed = match (e.speed, e.rate) {
-            (Some(speed), None) => speed,
-            (None, Some(rate)) => Emitter::speed_for_rate(rate, e.radius),
-            _ => {
-                return wrong("speed", "give either `speed` (m/s) or `rate` (m³/s)".into());
-            }
+            (Some(speed), _) => speed,
+            (None, rate) => Emitter::speed_for_rate(rate.unwrap_or(0.0), e.radius, spacing),
         };
         if !(speed > 0.0 && speed.is_finite()) {
-            return wrong("speed", format!("the speed is {speed} m/s, but must be above 0"));
+            let mut path = path.to_vec();
+            path.push(Key::Name("rate"));
+            return Err(self.at(
+                &path,
+                format!("this rate through this radius is a speed of {speed} m/s"),
+            ));
         }
         let mut emitter = Emitter::new(e.position, e.direction, e.radius, speed);
         emitter.start = e.start;
@@ -341,11 +267,13 @@ impl Scene {
         Ok(emitter)
     }
 
-    /// Overlapping particles would be thrown apart by the first step.
+    /// Overlapping particles would be thrown apart by the first step. Fill `k` has
+    /// made the particles up to `ends[k]`.
     fn no_overlap(
         &self,
-        path: &[Key<'_>],
+        path: &[Key<'_>; 2],
         fluid: Handle<Fluid>,
+        ends: &[usize],
         world: &World,
     ) -> Result<(), SceneError> {
         let Some(fluid) = world.fluid(fluid) else {
@@ -355,32 +283,46 @@ impl Scene {
         let mut grid = CellGrid::default();
         let points: XyzVec = fluid.positions().iter().collect();
         grid.build(points.view(), radius);
-        let mut overlapping = 0;
         let mut first = None;
         for i in 0..points.len() {
             let p = points.get(i);
             grid.for_each_within(points.view(), p, &mut |j| {
-                if (j as usize) > i {
-                    overlapping += 1;
-                    first.get_or_insert(p);
+                if (j as usize) > i && first.is_none_or(|(_, k)| j < k) {
+                    first = Some((i as u32, j));
                 }
             });
+            if first.is_some() {
+                break;
+            }
         }
-        match first {
-            None => Ok(()),
-            Some(p) => Err(self
-                .at(
-                    path,
-                    format!(
-                        "fluid `{}`: {overlapping} pairs of particles overlap at the start, \
-                         the first at ({}, {}, {})",
-                        fluid.settings().name,
-                        p.x,
-                        p.y,
-                        p.z
-                    ),
-                )
-                .with_help("move the fills apart by at least one spacing")),
-        }
+        let Some((i, j)) = first else {
+            return Ok(());
+        };
+        let fill_of = |particle: u32| ends.partition_point(|&end| end <= particle as usize);
+        let (a, b) = (fill_of(i), fill_of(j));
+        let p = points.get(i as usize);
+        let place = format!("({}, {}, {})", p.x, p.y, p.z);
+        let path = [path[0], path[1], Key::Name("fill"), Key::Item(b)];
+        Err(if a == b {
+            self.at(
+                &path,
+                format!(
+                    "particles of this fill overlap at {place}: so far from the origin, \
+                     numbers cannot tell them apart"
+                ),
+            )
+            .with_help("move the scene to the origin, or make `spacing` larger")
+        } else {
+            self.at(
+                &path,
+                format!(
+                    "fluid `{}`: particles of fill {} and fill {} overlap at {place}",
+                    fluid.settings().name,
+                    a + 1,
+                    b + 1
+                ),
+            )
+            .with_help("move the fills apart by at least one spacing")
+        })
     }
 }

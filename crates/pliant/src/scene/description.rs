@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::field::{Action, Region};
+use crate::fluid::DensityKernel;
 
 /// A scene.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -113,13 +114,16 @@ pub struct Fluid {
     /// Speed of sound in m/s; ten times the speed of a fall through the scene if
     /// left out. Density varies by about (speed / sound_speed)².
     pub sound_speed: Option<f32>,
+    /// The kernel that density is summed with: spiky, or poly6 as in Grahn 2008.
+    #[serde(default)]
+    pub density_kernel: DensityKernel,
     /// Extra viscosity against particle noise (α of Monaghan 1992).
     #[serde(default = "defaults::numerical_viscosity")]
     pub numerical_viscosity: f32,
     /// Allow pressures below zero, as Grahn 2008 literally has it.
     #[serde(default)]
     pub negative_pressure: bool,
-    /// Emitters stop at this number of particles.
+    /// Most particles: larger fills are refused, emitters stop there.
     #[serde(default = "defaults::max_particles")]
     pub max_particles: usize,
     /// Spaces full of liquid at the start.
@@ -148,6 +152,10 @@ pub struct Fill {
     #[serde(default)]
     #[schemars(with = "[f32; 3]")]
     pub velocity: Vec3,
+    /// Start pressed together by its own weight, as after a long rest on the lowest
+    /// point of the fill; needs the fluid's `sound_speed`.
+    #[serde(default)]
+    pub settled: bool,
 }
 
 /// A round nozzle. Give `speed` or `rate`.

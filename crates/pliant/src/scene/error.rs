@@ -6,7 +6,11 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::description::Description;
+use super::json_place;
 use super::shipped::SHIPPED;
+
+/// Longest part of a line that is shown.
+const WIDEST: usize = 120;
 
 /// What is wrong with a scene, where, and what would be right.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,12 +19,21 @@ pub struct SceneError {
     pub file: String,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
-    /// The line's text, and the length of the part that is wrong.
-    excerpt: Option<(String, usize)>,
+    excerpt: Option<Box<Excerpt>>,
     /// What is wrong.
     pub message: String,
     /// What would be right.
     pub help: Option<String>,
+}
+
+/// The line that is wrong, or the part of it that is shown.
+#[derive(Clone, Debug, PartialEq)]
+struct Excerpt {
+    text: String,
+    /// Where the wrong part begins in `text`, from 1.
+    column: usize,
+    /// Characters of the wrong part.
+    length: usize,
 }
 
 impl SceneError {
@@ -47,11 +60,21 @@ impl fmt::Display for SceneError {
             write!(f, ":{line}:{column}")?;
         }
         write!(f, ": {}", self.message)?;
-        if let (Some((line, column)), Some((text, length))) = (self.place, &self.excerpt) {
+        if let (Some((line, _)), Some(excerpt)) = (self.place, &self.excerpt) {
+            let Excerpt {
+                text,
+                column,
+                length,
+            } = &**excerpt;
             let number = line.to_string();
             let gap = " ".repeat(number.len());
-            let marks = "^".repeat((*length).max(1));
-            let indent = " ".repeat(column - 1);
+            let marks = "^".repeat(*length);
+            // Tabs stay tabs, so that the marks stand below what they mark.
+            let indent: String = text
+                .chars()
+                .take(column - 1)
+                .map(|c| if c == '\t' { c } else { ' ' })
+                .collect();
             write!(
                 f,
                 "\n {gap} |\n {number} | {text}\n {gap} | {indent}{marks}"
@@ -107,11 +130,11 @@ impl Source {
             serde_json::from_str(&self.text).map_err(|e| {
                 let text = e.to_string();
                 let message = text.split(" at line ").next().unwrap_or(&text);
-                let mut error = self.explained(message);
-                if e.line() > 0 {
-                    error.place = Some((e.line(), e.column().max(1)));
+                let error = self.explained(message);
+                match e.line() {
+                    0 => error,
+                    line => self.mark(error, self.before(line, e.column())),
                 }
-                error
             })
         } else {
             toml::from_str(&self.text).map_err(|e| {
@@ -124,13 +147,23 @@ impl Source {
         }
     }
 
+    /// The last byte that a JSON parser read when it stood at this line and column.
+    fn before(&self, line: usize, column: usize) -> Range<usize> {
+        let lines = self.text.split_inclusive('\n');
+        let start: usize = lines.take(line - 1).map(str::len).sum();
+        let at = start + column.saturating_sub(1);
+        at..at + 1
+    }
+
     /// An error about the value at `path`.
     pub fn at(&self, path: &[Key<'_>], message: impl Into<String>) -> SceneError {
         let error = SceneError::new(&self.file, message);
-        if self.is_json() {
-            return error;
-        }
-        match self.locate(path) {
+        let span = if self.is_json() {
+            json_place::locate(&self.text, path)
+        } else {
+            self.locate(path)
+        };
+        match span {
             Some(span) => self.mark(error, span),
             None => error,
         }
@@ -139,7 +172,6 @@ impl Source {
     /// Rewrites a parser's message: names what is unknown and what is near.
     pub fn explained(&self, message: &str) -> SceneError {
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let error = SceneError::new(&self.file, message.trim_end());
         let unknown = ["unknown field", "unknown variant"]
             .iter()
             .any(|p| message.contains(p));
@@ -164,24 +196,42 @@ impl Source {
         if message.contains("missing field")
             && let [key, ..] = &quoted[..]
         {
-            return SceneError::new(&self.file, format!("the key `{key}` is missing"));
+            let error = SceneError::new(&self.file, format!("the key `{key}` is missing"));
+            return match meaning(key) {
+                Some(meaning) => error.with_help(format!("`{key}`: {meaning}")),
+                None => error,
+            };
         }
-        error
+        let message = message.trim_end();
+        SceneError::new(
+            &self.file,
+            wrong_type(message).unwrap_or_else(|| message.to_string()),
+        )
     }
 
     /// Puts line, column and excerpt to an error.
     fn mark(&self, mut error: SceneError, span: Range<usize>) -> SceneError {
-        let start = span.start.min(self.text.len());
+        let start = self.text.floor_char_boundary(span.start);
+        let end = self.text.floor_char_boundary(span.end.max(start));
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         let line = self.text[line_start..].lines().next().unwrap_or("");
-        let column = self.text[line_start..start].chars().count() + 1;
-        let length = self.text[start..span.end.clamp(start, self.text.len())]
-            .lines()
-            .next()
-            .map_or(0, |l| l.chars().count());
-        error.place = Some((before.matches('\n').count() + 1, column));
-        error.excerpt = Some((line.to_string(), length));
+        let column = self.text[line_start..start].chars().count();
+        let marked = self.text[start..end].lines().next().unwrap_or("");
+        error.place = Some((before.matches('\n').count() + 1, column + 1));
+        // A scene on a single line can be very long: show the neighbourhood.
+        let hidden = if line.chars().count() > WIDEST {
+            column.saturating_sub(WIDEST / 2)
+        } else {
+            0
+        };
+        let text: String = line.chars().skip(hidden).take(WIDEST).collect();
+        let room = text.chars().count().saturating_sub(column - hidden);
+        error.excerpt = Some(Box::new(Excerpt {
+            column: column - hidden + 1,
+            length: marked.chars().count().clamp(1, room.max(1)),
+            text,
+        }));
         error
     }
 
@@ -202,6 +252,66 @@ impl Source {
             here = Some(value.get_ref());
         }
         span
+    }
+}
+
+/// A parser's message about a wrong type, in the words of the documentation.
+fn wrong_type(message: &str) -> Option<String> {
+    let rest = ["invalid type: ", "invalid value: ", "invalid "]
+        .iter()
+        .find_map(|p| message.strip_prefix(p))?;
+    let (found, wanted) = rest.split_once(", expected ")?;
+    let plain = found.replace('`', "");
+    let found = match plain.split_once(' ') {
+        Some(("integer", n)) => n.to_string(),
+        Some(("floating", point)) => point.trim_start_matches("point ").to_string(),
+        Some(("boolean", b)) => b.to_string(),
+        Some(("string", text)) => format!("the text {text}"),
+        Some(("length", n)) => format!("a list of {n}"),
+        _ => match plain.as_str() {
+            "map" => "a table".to_string(),
+            "sequence" => "a list".to_string(),
+            "null" => "nothing".to_string(),
+            other => other.to_string(),
+        },
+    };
+    let wanted = match wanted {
+        "f32" | "f64" => "a number",
+        "u32" | "u64" | "usize" => "a whole number, 0 or more,",
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        w if w.contains("3 f32") || w.contains("length 3") => "a list of 3 numbers",
+        w if w.starts_with("struct ") || w == "a map" => "a table",
+        other => other,
+    };
+    Some(format!("this is {found}, but {wanted} is needed here"))
+}
+
+/// What the schema says of a key, if it says the same wherever the key occurs.
+fn meaning(key: &str) -> Option<String> {
+    fn collect(schema: &serde_json::Value, key: &str, found: &mut Vec<String>) {
+        let Some(table) = schema.as_object() else {
+            schema
+                .as_array()
+                .into_iter()
+                .flatten()
+                .for_each(|s| collect(s, key, found));
+            return;
+        };
+        let text = |s: &serde_json::Value| s.get("description")?.as_str().map(String::from);
+        let described = table
+            .get("properties")
+            .and_then(|p| p.get(key))
+            .and_then(text);
+        found.extend(described.filter(|d| !found.contains(d)));
+        table.values().for_each(|s| collect(s, key, found));
+    }
+    let mut found = Vec::new();
+    collect(&super::Scene::schema(), key, &mut found);
+    match &mut found[..] {
+        [only] => Some(std::mem::take(only).replace('\n', " ")),
+        _ => None,
     }
 }
 

@@ -1,13 +1,16 @@
 //! Scene files: TOML (or JSON with the same keys) -> [`World`](crate::World).
 //!
 //! `description.rs` declares every key once, with its unit and default; the JSON
-//! Schema, the checks and the documentation all come from there. `build.rs` makes
-//! the world, `error.rs` points at the line that is wrong, `shipped.rs` lists the
+//! Schema and the documentation come from there. `check.rs` looks at the numbers,
+//! `build.rs` makes the world, `error.rs` points at the line that is wrong,
+//! `overrides.rs` changes keys without editing the file, `shipped.rs` lists the
 //! scenes inside the program.
 
 mod build;
+mod check;
 pub mod description;
 mod error;
+mod json_place;
 mod overrides;
 mod shape;
 mod shipped;
@@ -19,7 +22,8 @@ pub use description::Description;
 pub use error::SceneError;
 pub use shipped::SHIPPED;
 
-use error::Source;
+use error::{Key, Source};
+use overrides::Override;
 
 /// A scene that has been read and understood.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub struct Scene {
     source: Source,
     /// Folder that mesh files are relative to.
     folder: PathBuf,
-    overrides: Vec<String>,
+    overrides: Vec<Override>,
 }
 
 impl Scene {
@@ -58,7 +62,9 @@ impl Scene {
             || "scene".into(),
             |stem| stem.to_string_lossy().into_owned(),
         );
-        let folder = path.parent().unwrap_or(Path::new("."));
+        // The parent of a bare file name is the empty path.
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new("."));
         Scene::parse(&name, what, &text, folder, overrides)
     }
 
@@ -72,18 +78,17 @@ impl Scene {
         overrides: &[String],
     ) -> Result<Scene, SceneError> {
         let source = Source::new(file, text);
-        let description = source.read()?;
-        let description = if overrides.is_empty() {
-            description
-        } else {
-            overrides::apply(&source, overrides)?
-        };
+        let mut description = source.read()?;
+        let mut changes = Vec::new();
+        if !overrides.is_empty() {
+            (description, changes) = overrides::apply(&source, overrides)?;
+        }
         let scene = Scene {
             name: name.into(),
             description,
             source,
             folder: folder.into(),
-            overrides: overrides.to_vec(),
+            overrides: changes,
         };
         scene.check()?;
         Ok(scene)
@@ -91,13 +96,29 @@ impl Scene {
 
     /// The text it was read from, the file's name, its folder and the overrides:
     /// all that is needed to read it again.
-    pub fn origin(&self) -> (&str, &str, &Path, &[String]) {
+    pub fn origin(&self) -> (&str, &str, &Path, Vec<&str>) {
         (
             &self.source.text,
             &self.source.file,
             &self.folder,
-            &self.overrides,
+            self.overrides.iter().map(|o| o.pair.as_str()).collect(),
         )
+    }
+
+    /// An error about a key such as `step.fixed` that shows only when the world
+    /// moves.
+    pub fn complaint(&self, key: &str, message: impl Into<String>) -> SceneError {
+        let path: Vec<Key<'_>> = key.split('.').map(Key::Name).collect();
+        self.at(&path, message)
+    }
+
+    /// An error about the value at `path`: in the file, or in the override that
+    /// changed it.
+    fn at(&self, path: &[Key<'_>], message: impl Into<String>) -> SceneError {
+        match self.overrides.iter().rev().find(|o| o.concerns(path)) {
+            Some(o) => SceneError::new(&o.place(), message),
+            None => self.source.at(path, message),
+        }
     }
 
     /// The JSON Schema of scene files.

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use glam::{EulerRot, Quat, Vec3};
 
+use super::check::{is_near, too_far};
 use super::description::{self as d, Index, Shape};
 use crate::contact::Obstacle;
 use crate::mesh::{
     Colon, Cuboid, HeightGrid, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
 };
 use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
+
+/// Most segments around a generated shape; a sphere has their square in triangles.
+const MOST_SEGMENTS: u32 = 1_000;
 
 /// Why a shape cannot be made: the key that is wrong, and why.
 pub(super) struct ShapeError {
@@ -28,11 +32,7 @@ fn wrong(message: impl Into<String>) -> ShapeError {
 }
 
 /// The obstacle described by `o`, with an index that answers up to `reach`.
-pub(super) fn obstacle(
-    o: &d::Obstacle,
-    folder: &Path,
-    reach: f32,
-) -> Result<Obstacle, ShapeError> {
+pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obstacle, ShapeError> {
     let rotation = Quat::from_euler(
         EulerRot::ZYX,
         o.rotate.z.to_radians(),
@@ -41,9 +41,14 @@ pub(super) fn obstacle(
     );
     if let Shape::Plane { point, normal } = o.shape {
         if normal.try_normalize().is_none() || !point.is_finite() {
-            return Err(wrong("a plane needs a finite `point` and a `normal` that is not zero"));
+            return Err(wrong(
+                "a plane needs a finite `point` and a `normal` that is not zero",
+            ));
         }
         let point = rotation * (o.scale * point) + o.translate;
+        if !is_near(point) {
+            return Err(wrong(too_far()));
+        }
         return Ok(Obstacle::plane(&o.name, point, rotation * normal)
             .with_contact(o.restitution, o.friction));
     }
@@ -59,12 +64,17 @@ pub(super) fn obstacle(
         grid.origin = o.scale * grid.origin + o.translate;
         grid.spacing *= o.scale;
         grid.heights.iter_mut().for_each(|h| *h *= o.scale);
-        return Ok(
-            Obstacle::heightfield(&o.name, grid).with_contact(o.restitution, o.friction)
-        );
+        let bounds = grid.to_mesh().aabb();
+        if !(is_near(bounds.min) && is_near(bounds.max) && grid.spacing > 0.0) {
+            return Err(wrong(too_far()));
+        }
+        return Ok(Obstacle::heightfield(&o.name, grid).with_contact(o.restitution, o.friction));
     }
     let mut mesh = triangles(&o.shape, folder)?;
     mesh.transform(o.scale, rotation, o.translate);
+    if !mesh.vertices.iter().all(|&v| is_near(v)) {
+        return Err(wrong(too_far()));
+    }
     if mesh.triangles.is_empty() {
         return Err(wrong("the mesh has no triangles"));
     }
@@ -81,15 +91,9 @@ pub(super) fn obstacle(
         Index::Hash => Arc::new(TriangleHash::build(mesh.clone(), reach)),
         Index::Bvh => Arc::new(Bvh::build(mesh.clone())),
         Index::Sdf => {
-            let cell = o.sdf_cell.unwrap_or(0.5 * reach);
-            if !(cell > 0.0 && cell.is_finite()) {
-                return Err(ShapeError {
-                    key: "sdf_cell",
-                    message: format!("`sdf_cell` is {cell}, but must be above 0"),
-                    help: None,
-                });
-            }
-            let sdf = Sdf::build(mesh.clone(), cell, reach).map_err(|e| ShapeError {
+            let cell = o.sdf_cell.unwrap_or(reach);
+            // Its distances are off by up to a cell, so it must see further.
+            let sdf = Sdf::build(mesh.clone(), cell, reach + cell).map_err(|e| ShapeError {
                 key: "index",
                 message: e.to_string(),
                 help: Some("use index = \"hash\" or \"bvh\""),
@@ -97,10 +101,21 @@ pub(super) fn obstacle(
             Arc::new(sdf)
         }
     };
+    let reach = reach + index.distance_error();
     Ok(Obstacle::mesh(&o.name, mesh, index, reach).with_contact(o.restitution, o.friction))
 }
 
 fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
+    if let Shape::Sphere { segments, .. }
+    | Shape::Tube { segments, .. }
+    | Shape::WineGlass { segments }
+    | Shape::Tumbler { segments } = shape
+        && *segments > MOST_SEGMENTS
+    {
+        return Err(wrong(format!(
+            "`segments` is {segments}, but must be at most {MOST_SEGMENTS}"
+        )));
+    }
     let mesh = match shape {
         Shape::Mesh { file, .. } => {
             return read_mesh(folder.join(file)).map_err(|e| wrong(e.to_string()));

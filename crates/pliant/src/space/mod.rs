@@ -121,6 +121,12 @@ pub trait TriangleIndex: Send + Sync {
     /// corners shared by triangles never let a segment through: in doubt it is a hit.
     fn first_crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing>;
 
+    /// How far the distances of [`TriangleIndex::for_each_within`] may be from the
+    /// truth, in metres.
+    fn distance_error(&self) -> f32 {
+        0.0
+    }
+
     /// Heap memory held, in bytes.
     fn bytes(&self) -> usize;
 }

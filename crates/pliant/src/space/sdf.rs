@@ -341,6 +341,10 @@ impl TriangleIndex for Sdf {
         })
     }
 
+    fn distance_error(&self) -> f32 {
+        self.error_bound()
+    }
+
     fn bytes(&self) -> usize {
         size_of_val(&*self.triangles)
             + size_of_val(&*self.across)

@@ -1,0 +1,7 @@
+//! The built program, run from outside on small scenes.
+
+mod common;
+mod instability;
+mod messages;
+mod resume;
+mod run;

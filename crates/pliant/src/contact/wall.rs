@@ -1,0 +1,182 @@
+//! The walls around a point, as planes: what fills the part of a smoothing kernel
+//! that lies beyond a surface.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use crate::mesh::TriMesh;
+use crate::space::{Sdf, SurfacePoint, TriangleHash, TriangleIndex};
+
+/// A wall near a point, taken as a plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Wall {
+    /// Distance from the point in metres, not negative.
+    pub distance: f32,
+    /// Unit vector from the wall to the point.
+    pub normal: Vec3,
+    /// How much of a wall it is: 1 for a face, less where it begins to be one.
+    pub weight: f32,
+    /// Triangle of the obstacle's mesh; 0 for planes.
+    pub triangle: u32,
+}
+
+/// Most large triangles around one point that are looked at.
+const MOST_FACETS: usize = 16;
+
+/// A triangle near a point and its outward normal.
+type Facet = (SurfacePoint, Vec3);
+
+/// Finds the walls of a mesh within a fixed reach.
+#[derive(Clone)]
+pub(super) enum WallFinder {
+    /// Triangles smaller than the reach: the nearest surface stands for all.
+    Nearest(Arc<dyn TriangleIndex>),
+    /// Large triangles, as of a box: every plane counts, so that corners are right.
+    Facets {
+        mesh: Arc<TriMesh>,
+        index: Arc<TriangleHash>,
+    },
+}
+
+impl WallFinder {
+    /// For walls within `reach` of a point.
+    pub fn new(mesh: &Arc<TriMesh>, closed: bool, reach: f32) -> WallFinder {
+        let edges: f32 = (0..mesh.triangles.len())
+            .map(|t| {
+                let [a, b, c] = mesh.corners(t);
+                (a.distance(b) + b.distance(c) + c.distance(a)) / 3.0
+            })
+            .sum();
+        let mean_edge = edges / mesh.triangles.len().max(1) as f32;
+        if mean_edge > reach {
+            return WallFinder::Facets {
+                mesh: mesh.clone(),
+                index: Arc::new(TriangleHash::build(mesh.clone(), reach)),
+            };
+        }
+        if closed && let Ok(sdf) = Sdf::build(mesh.clone(), reach / 3.0, reach) {
+            return WallFinder::Nearest(Arc::new(sdf));
+        }
+        WallFinder::Nearest(Arc::new(TriangleHash::build(mesh.clone(), reach)))
+    }
+
+    /// Calls `visit` with every wall within `reach` of `p`.
+    pub fn for_each(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
+        match self {
+            WallFinder::Nearest(index) => {
+                let mut best: Option<SurfacePoint> = None;
+                index.for_each_within(p, reach, &mut |found| {
+                    if best.is_none_or(|b| found.distance < b.distance) {
+                        best = Some(found);
+                    }
+                });
+                if let Some(b) = best {
+                    visit(Wall {
+                        distance: b.distance,
+                        normal: (p - b.point).normalize_or_zero(),
+                        weight: 1.0,
+                        triangle: b.triangle,
+                    });
+                }
+            }
+            WallFinder::Facets { mesh, index } => facets(mesh, index, p, reach, visit),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        match self {
+            WallFinder::Nearest(index) => index.bytes(),
+            WallFinder::Facets { index, .. } => index.bytes(),
+        }
+    }
+}
+
+/// The distinct planes around `p`, nearest first. The nearest tells on which side
+/// of the surface `p` is; a plane seen from the other side is the back of an outer
+/// edge, not a wall, and one not seen squarely is a wall only in part.
+fn facets(
+    mesh: &TriMesh,
+    index: &TriangleHash,
+    p: Vec3,
+    reach: f32,
+    visit: &mut dyn FnMut(Wall),
+) {
+    let mut found: [Option<Facet>; MOST_FACETS] = [None; MOST_FACETS];
+    index.for_each_within(p, reach, &mut |surface| {
+        let normal = mesh.area_normal(surface.triangle as usize);
+        insert(&mut found, (surface, normal.normalize_or_zero()));
+    });
+    let Some((first, outwards)) = found[0] else {
+        return;
+    };
+    let side = outwards.dot(p - first.point).signum();
+    for (k, (surface, outwards)) in found.iter().flatten().enumerate() {
+        // Another triangle of a plane that has counted already.
+        let mut nearer = found[..k].iter().flatten();
+        if nearer.any(|(_, n)| n.dot(*outwards) > 0.95) {
+            continue;
+        }
+        let normal = side * *outwards;
+        let away = (p - surface.point).normalize_or(normal);
+        // Full up to 26 degrees off, nothing beyond 60.
+        let weight = ((away.dot(normal) - 0.5) / 0.4).clamp(0.0, 1.0);
+        if weight > 0.0 {
+            visit(Wall {
+                distance: surface.distance,
+                normal: away,
+                weight,
+                triangle: surface.triangle,
+            });
+        }
+    }
+}
+
+/// Keeps the nearest triangles, sorted by distance.
+fn insert(found: &mut [Option<Facet>; MOST_FACETS], facet: Facet) {
+    let mut next = facet;
+    for slot in found.iter_mut() {
+        match slot {
+            None => {
+                *slot = Some(next);
+                return;
+            }
+            Some(kept) if next.0.distance < kept.0.distance => std::mem::swap(kept, &mut next),
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Cuboid;
+
+    fn walls(p: Vec3, reach: f32) -> Vec<Wall> {
+        let mesh = Arc::new(Cuboid::new(Vec3::ZERO, Vec3::ONE).build().unwrap());
+        let finder = WallFinder::new(&mesh, true, reach);
+        let mut walls = Vec::new();
+        finder.for_each(p, reach, &mut |w| walls.push(w));
+        walls
+    }
+
+    #[test]
+    fn a_corner_has_three_walls_an_edge_two_a_face_one() {
+        assert_eq!(walls(Vec3::splat(0.5), 0.2).len(), 0);
+        assert_eq!(walls(Vec3::new(0.5, 0.05, 0.4), 0.2).len(), 1);
+        assert_eq!(walls(Vec3::new(0.5, 0.05, 0.1), 0.2).len(), 2);
+        let corner = walls(Vec3::new(0.1, 0.05, 0.12), 0.2);
+        assert_eq!(corner.len(), 3);
+        assert!((corner[0].normal - Vec3::Y).length() < 1e-5);
+        for w in corner {
+            assert!((w.weight - 1.0).abs() < 1e-5 && w.distance < 0.121);
+        }
+    }
+
+    #[test]
+    fn beyond_an_outer_edge_only_the_near_face_is_a_wall() {
+        let above = walls(Vec3::new(0.05, 1.03, 0.5), 0.2);
+        assert_eq!(above.len(), 1);
+        assert!((above[0].normal - Vec3::Y).length() < 1e-5);
+    }
+}

@@ -1,0 +1,366 @@
+//! What can be said of a scene's numbers before anything is built.
+
+use glam::Vec3;
+
+use super::Scene;
+use super::description as d;
+use super::error::{Key, SceneError};
+use crate::field::{Action, Region};
+
+/// Coordinates beyond this many metres are taken for a mistake; f32 resolves
+/// 6 cm there.
+const FARTHEST: f32 = 1e6;
+/// Most frames of a scene: a run of a year at 30 frames per second is 1e9.
+const MOST_FRAMES: f64 = 1e9;
+/// Sensible distances between particles, in metres.
+const SPACINGS: Rule = Rule::Between(1e-6, 1e4);
+
+/// What a number must be.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// Finite and above 0.
+    Positive,
+    /// Finite, 0 or more.
+    NotNegative,
+    /// Finite.
+    Finite,
+    /// Within limits, which count.
+    Between(f64, f64),
+}
+
+impl Rule {
+    fn allows(self, v: f64) -> bool {
+        match self {
+            Rule::Positive => v.is_finite() && v > 0.0,
+            Rule::NotNegative => v.is_finite() && v >= 0.0,
+            Rule::Finite => v.is_finite(),
+            Rule::Between(low, high) => (low..=high).contains(&v),
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rule::Positive => f.write_str("a finite number above 0"),
+            Rule::NotNegative => f.write_str("a finite number, 0 or more"),
+            Rule::Finite => f.write_str("a finite number"),
+            Rule::Between(low, high) => write!(f, "between {low} and {high}"),
+        }
+    }
+}
+
+impl Scene {
+    /// Checks what can be checked without building.
+    pub(super) fn check(&self) -> Result<(), SceneError> {
+        let s = &self.description;
+        let top = &Part::new(self, &[]);
+        self.check_times()?;
+        let step = &top.key("step");
+        step.number("cfl", s.step.cfl, Rule::Positive)?;
+        step.number("cfl", s.step.cfl, Rule::Between(0.0, 1.0))?;
+        step.optional("fixed", s.step.fixed, Rule::Positive)?;
+        step.number("max_substeps", s.step.max_substeps, Rule::Positive)?;
+        top.key("gravity")
+            .vector("acceleration", s.gravity.acceleration)?;
+        self.check_matter()?;
+        for (i, o) in s.obstacle.iter().enumerate() {
+            let here = &top.item("obstacle", i);
+            here.name(
+                &o.name,
+                s.obstacle[..i].iter().map(|o| &o.name),
+                "obstacles",
+            )?;
+            here.number("restitution", o.restitution, Rule::Between(0.0, 1.0))?;
+            here.number("friction", o.friction, Rule::NotNegative)?;
+            here.number("scale", o.scale, Rule::Positive)?;
+            here.number("opacity", o.opacity, Rule::Between(0.0, 1.0))?;
+            here.optional("sdf_cell", o.sdf_cell, Rule::Positive)?;
+            here.vector("rotate", o.rotate)?;
+            here.place("translate", o.translate)?;
+        }
+        for (i, f) in s.field.iter().enumerate() {
+            let here = &top.item("field", i);
+            here.region(&f.region)?;
+            here.action(&f.action)?;
+        }
+        for (i, sink) in s.sink.iter().enumerate() {
+            top.item("sink", i).region(&sink.region)?;
+        }
+        for (i, p) in s.probe.iter().enumerate() {
+            let here = &top.item("probe", i);
+            here.name(&p.name, s.probe[..i].iter().map(|p| &p.name), "probes")?;
+            here.place("position", p.position)?;
+        }
+        check_camera(&top.key("camera"), &s.camera)
+    }
+
+    fn check_times(&self) -> Result<(), SceneError> {
+        let s = &self.description;
+        for (key, seconds) in [("duration", s.duration), ("frame", s.frame.into())] {
+            if !Rule::Positive.allows(seconds) {
+                return Err(self.at(
+                    &[Key::Name(key)],
+                    format!("`{key}` is {seconds} s, but must be a positive time"),
+                ));
+            }
+        }
+        self.frames().map(|_| ())
+    }
+
+    /// Number of frames of the scene.
+    pub fn frames(&self) -> Result<u64, SceneError> {
+        let (duration, frame) = (self.description.duration, self.description.frame);
+        let frames = (duration / f64::from(frame)).round();
+        if frames < 1.0 {
+            return Err(self
+                .at(
+                    &[Key::Name("frame")],
+                    format!("a frame of {frame} s is longer than the whole duration, {duration} s"),
+                )
+                .with_help("make `frame` shorter or `duration` longer"));
+        }
+        if frames > MOST_FRAMES {
+            return Err(self
+                .at(
+                    &[Key::Name("duration")],
+                    format!(
+                        "{duration} s in frames of {frame} s are {frames:.1e} frames, \
+                         but at most {MOST_FRAMES:.0e} are possible"
+                    ),
+                )
+                .with_help("make `frame` longer or `duration` shorter"));
+        }
+        Ok(frames as u64)
+    }
+
+    fn check_matter(&self) -> Result<(), SceneError> {
+        let fluids = &self.description.fluid;
+        let Some(f) = fluids.first() else {
+            return Err(self.at(&[], "the scene has no matter").with_help(
+                "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]]",
+            ));
+        };
+        if let Some(second) = fluids.get(1) {
+            return Err(self
+                .at(
+                    &[Key::Name("fluid"), Key::Item(1)],
+                    format!(
+                        "`{}` is a second liquid, but a scene can hold only one",
+                        second.name
+                    ),
+                )
+                .with_help("give one [[fluid]] several fills and emitters instead"));
+        }
+        let here = &Part::new(self, &[Key::Name("fluid"), Key::Item(0)]);
+        here.number("spacing", f.spacing, Rule::Positive)?;
+        here.number("spacing", f.spacing, SPACINGS)?;
+        here.optional("density", f.density, Rule::Positive)?;
+        here.optional("viscosity", f.viscosity, Rule::NotNegative)?;
+        here.optional("surface_tension", f.surface_tension, Rule::NotNegative)?;
+        for (i, fill) in f.fill.iter().enumerate() {
+            let here = &here.item("fill", i);
+            here.region(&fill.region)?;
+            here.vector("velocity", fill.velocity)?;
+            if let Some(near) = fill.near {
+                here.place("near", near)?;
+            }
+            if let Some(count) = fill.count {
+                here.number("count", count as f64, Rule::Positive)?;
+            }
+        }
+        for (i, e) in f.emitter.iter().enumerate() {
+            check_emitter(&here.item("emitter", i), e, f)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), SceneError> {
+    here.place("position", e.position)?;
+    here.number("radius", e.radius, Rule::Positive)?;
+    here.optional("speed", e.speed, Rule::Positive)?;
+    here.optional("rate", e.rate, Rule::Positive)?;
+    here.number("start", e.start, Rule::Finite)?;
+    here.direction("direction", e.direction)?;
+    if e.speed.is_some() == e.rate.is_some() {
+        return Err(here.error("speed", "give either `speed` (m/s) or `rate` (m³/s)"));
+    }
+    if let Some(stop) = e.stop
+        && (stop.is_nan() || stop <= e.start)
+    {
+        return Err(here.error(
+            "stop",
+            format!(
+                "`stop` is {stop} s, but must be after `start`, {} s",
+                e.start
+            ),
+        ));
+    }
+    // A nozzle makes whole discs.
+    let disc = std::f64::consts::PI * f64::from(e.radius / f.spacing).powi(2);
+    if disc > f.max_particles as f64 {
+        return Err(here
+            .error(
+                "radius",
+                format!(
+                    "a nozzle of this radius makes about {disc:.1e} particles at a time, \
+                     but `max_particles` is {}",
+                    f.max_particles
+                ),
+            )
+            .with_help("make `radius` smaller or `spacing` larger"));
+    }
+    Ok(())
+}
+
+fn check_camera(here: &Part<'_>, c: &d::Camera) -> Result<(), SceneError> {
+    for (key, place) in [("eye", c.eye), ("target", c.target)] {
+        if let Some(place) = place {
+            here.place(key, place)?;
+        }
+    }
+    if let Some(direction) = c.direction {
+        here.direction("direction", direction)?;
+    }
+    here.optional("fov", c.fov, Rule::Between(1.0, 170.0))?;
+    here.optional("speed_range", c.speed_range, Rule::Positive)?;
+    if c.eye.is_some() && c.eye == c.target {
+        return Err(here.error("target", "`target` must not be where `eye` is"));
+    }
+    Ok(())
+}
+
+/// A table of the scene, and the way to it.
+struct Part<'a> {
+    scene: &'a Scene,
+    path: Vec<Key<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
+        Part {
+            scene,
+            path: path.to_vec(),
+        }
+    }
+
+    fn key(&self, name: &'a str) -> Part<'a> {
+        let mut path = self.path.clone();
+        path.push(Key::Name(name));
+        Part {
+            scene: self.scene,
+            path,
+        }
+    }
+
+    fn item(&self, name: &'a str, i: usize) -> Part<'a> {
+        let mut part = self.key(name);
+        part.path.push(Key::Item(i));
+        part
+    }
+
+    fn error(&self, key: &'a str, message: impl Into<String>) -> SceneError {
+        self.scene.at(&self.key(key).path, message)
+    }
+
+    fn number(&self, key: &'a str, v: impl Into<f64>, rule: Rule) -> Result<(), SceneError> {
+        let v = v.into();
+        if rule.allows(v) {
+            return Ok(());
+        }
+        // f32 values carry f64 digits that nobody has written.
+        let shown = v as f32;
+        Err(self.error(key, format!("`{key}` is {shown}, but must be {rule}")))
+    }
+
+    fn optional(&self, key: &'a str, v: Option<f32>, rule: Rule) -> Result<(), SceneError> {
+        v.map_or(Ok(()), |v| self.number(key, v, rule))
+    }
+
+    fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+        if v.is_finite() {
+            return Ok(());
+        }
+        Err(self.error(
+            key,
+            format!("`{key}` is {v}, but must be three finite numbers"),
+        ))
+    }
+
+    fn place(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+        if is_near(v) {
+            return Ok(());
+        }
+        Err(self.error(
+            key,
+            format!("`{key}` is {v}, but every number must be within ±{FARTHEST:.0e} m"),
+        ))
+    }
+
+    fn direction(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+        if v.try_normalize().is_some() {
+            return Ok(());
+        }
+        Err(self.error(
+            key,
+            format!("`{key}` is {v}, but must be finite and not zero"),
+        ))
+    }
+
+    fn name<'b>(
+        &self,
+        name: &str,
+        mut others: impl Iterator<Item = &'b String>,
+        what: &str,
+    ) -> Result<(), SceneError> {
+        if name.trim().is_empty() {
+            return Err(self.error("name", "`name` must not be empty"));
+        }
+        if others.any(|other| other == name) {
+            return Err(self.error("name", format!("there are two {what} called `{name}`")));
+        }
+        Ok(())
+    }
+
+    fn region(&self, region: &Region) -> Result<(), SceneError> {
+        if let Some(problem) = region.nonsense() {
+            return Err(self.error("region", problem));
+        }
+        match region.bounds() {
+            Some(b) if !(is_near(b.min) && is_near(b.max)) => Err(self.error(
+                "region",
+                format!(
+                    "the region reaches from {} to {}, but must be within ±{FARTHEST:.0e} m",
+                    b.min, b.max
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn action(&self, action: &Action) -> Result<(), SceneError> {
+        let fine = match action {
+            Action::Uniform(a) => a.is_finite(),
+            Action::Wind { velocity, rate } => velocity.is_finite() && rate.is_finite(),
+            Action::Attract {
+                center,
+                acceleration,
+            } => is_near(*center) && acceleration.is_finite(),
+        };
+        if fine {
+            return Ok(());
+        }
+        Err(self.error("action", "every number of a field must be finite"))
+    }
+}
+
+/// True if all coordinates are finite and not absurdly far away.
+pub(super) fn is_near(p: Vec3) -> bool {
+    p.abs().cmple(Vec3::splat(FARTHEST)).all()
+}
+
+/// Says so of a shape that is not.
+pub(super) fn too_far() -> String {
+    format!("every corner must be within ±{FARTHEST:.0e} m")
+}

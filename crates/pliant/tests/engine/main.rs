@@ -1,0 +1,14 @@
+//! The engine as a whole, through its public interface.
+//!
+//! - `fluid_laws.rs`: what a liquid left to itself must keep.
+//! - `contact_laws.rs`: weight, friction, restitution.
+//! - `containment.rs`: nothing leaks.
+//! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
+//! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
+
+mod common;
+mod contact_laws;
+mod containment;
+mod determinism;
+mod fluid_laws;
+mod world;
