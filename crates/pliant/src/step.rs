@@ -202,8 +202,8 @@ impl World {
             return;
         }
         let bounds = self.bounds();
-        let height = bounds.size().max(Vec3::ZERO).dot(self.gravity.abs())
-            / self.gravity.length().max(1e-9);
+        let height =
+            bounds.size().max(Vec3::ZERO).dot(self.gravity.abs()) / self.gravity.length().max(1e-9);
         let fall = (2.0 * self.gravity.length() * height).sqrt();
         let jets = self.nozzles.iter().map(|(_, n)| n.emitter.speed);
         let fastest = jets.fold(fall.max(self.max_speed), f32::max);
@@ -265,7 +265,9 @@ impl World {
                 .for_each(|(_, f)| f.find_walls(&obstacles));
         });
         timers.time(Stage::Density, || {
-            self.fluids.iter_mut().for_each(|(_, f)| f.compute_density());
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.compute_density());
         });
         timers.time(Stage::Forces, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.compute_forces());
@@ -337,8 +339,7 @@ impl World {
                 .for_each(|(ax, ay, az, x, y, z, vx, vy, vz)| {
                     let mut a = gravity;
                     for field in &fields {
-                        a += field
-                            .acceleration(Vec3::new(*x, *y, *z), Vec3::new(*vx, *vy, *vz));
+                        a += field.acceleration(Vec3::new(*x, *y, *z), Vec3::new(*vx, *vy, *vz));
                     }
                     *ax += a.x;
                     *ay += a.y;

@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
 use crate::field::Field;
-use crate::fluid::{Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink};
+use crate::fluid::{
+    Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink,
+};
 use crate::math::{Aabb, Xyz};
 use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};

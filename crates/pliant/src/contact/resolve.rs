@@ -218,9 +218,7 @@ fn nearest<'a>(
     let mut best: Option<(usize, &Obstacle, Touch)> = None;
     for &(index, obstacle) in &obstacles.list {
         if let Some(touch) = obstacle.nearest(place, radius, origin)
-            && best
-                .as_ref()
-                .is_none_or(|b| touch.distance < b.2.distance)
+            && best.as_ref().is_none_or(|b| touch.distance < b.2.distance)
         {
             best = Some((index, obstacle, touch));
         }
@@ -267,7 +265,10 @@ mod tests {
                 energy = now;
             }
         }
-        assert!(place.y > 0.099 && velocity.length() < 0.02, "{place} {velocity}");
+        assert!(
+            place.y > 0.099 && velocity.length() < 0.02,
+            "{place} {velocity}"
+        );
     }
 
     #[test]
@@ -281,7 +282,10 @@ mod tests {
                 radius: 0.1,
             };
             let mut hits = 0;
-            let (place, velocity) = resolve(&[(0, &floor)].into_iter().collect(), ball, &mut |_| hits += 1);
+            let (place, velocity) =
+                resolve(&[(0, &floor)].into_iter().collect(), ball, &mut |_| {
+                    hits += 1
+                });
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
     }

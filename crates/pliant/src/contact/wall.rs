@@ -95,13 +95,7 @@ impl WallFinder {
 /// The distinct planes around `p`, nearest first. The nearest tells on which side
 /// of the surface `p` is; a plane seen from the other side is the back of an outer
 /// edge, not a wall, and one not seen squarely is a wall only in part.
-fn facets(
-    mesh: &TriMesh,
-    index: &TriangleHash,
-    p: Vec3,
-    reach: f32,
-    visit: &mut dyn FnMut(Wall),
-) {
+fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
     let mut found: [Option<Facet>; MOST_FACETS] = [None; MOST_FACETS];
     index.for_each_within(p, reach, &mut |surface| {
         let normal = mesh.area_normal(surface.triangle as usize);

@@ -184,12 +184,7 @@ mod tests {
             let mut emitter = Emitter::new(Vec3::ZERO, Vec3::Y, 0.05, 1.0);
             let mut out = Vec::new();
             for k in 0..=steps {
-                emitter.emit(
-                    f64::from(k) / f64::from(steps),
-                    0.01,
-                    usize::MAX,
-                    &mut out,
-                );
+                emitter.emit(f64::from(k) / f64::from(steps), 0.01, usize::MAX, &mut out);
             }
             out.len()
         };

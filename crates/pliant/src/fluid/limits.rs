@@ -57,7 +57,10 @@ impl Fluid {
         let material = &self.settings().material;
         let rho = material.density;
         let bounds = [
-            (cfl * h / (self.sound_speed() + speed), StepLimit::SoundSpeed),
+            (
+                cfl * h / (self.sound_speed() + speed),
+                StepLimit::SoundSpeed,
+            ),
             (
                 rho * h * h / (30.0 * self.effective_viscosity()),
                 StepLimit::Viscosity,

@@ -18,11 +18,11 @@ mod walls;
 /// balance two cores at a thousand particles.
 pub(crate) const CHUNK: usize = 256;
 
+pub(crate) use emitter::Throat;
 pub use emitter::{Emitter, Sink};
 pub use fill::{Fill, FillError, settle};
 pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
 pub use material::Material;
-pub(crate) use emitter::Throat;
-pub use state::{DensityKernel, Fluid, FluidSettings, NewParticle, Sample, SettingsError};
 pub(crate) use state::Motion;
+pub use state::{DensityKernel, Fluid, FluidSettings, NewParticle, Sample, SettingsError};

@@ -555,11 +555,7 @@ fn sums_around<L: Lanes, const TENSION: bool>(
     Sums {
         pressure: sum3(l, pressure),
         viscosity: sum3(l, viscosity),
-        normal: if TENSION {
-            sum3(l, normal)
-        } else {
-            Vec3::ZERO
-        },
+        normal: if TENSION { sum3(l, normal) } else { Vec3::ZERO },
         laplacian: if TENSION { l.sum(laplacian) } else { 0.0 },
     }
 }

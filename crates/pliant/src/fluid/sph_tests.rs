@@ -353,7 +353,15 @@ fn bits<L: Lanes>(l: L, fluid: &Fluid) -> Vec<u32> {
     let mut sums = vec![0.0; n];
     let mut walls = ChunkWalls::default();
     walls.find(fluid.positions(), 0..n, h, &[]);
-    density_chunk::<L, false>(l, &fluid.grid, fluid.position.view(), &walls, 0, h * h, &mut sums);
+    density_chunk::<L, false>(
+        l,
+        &fluid.grid,
+        fluid.position.view(),
+        &walls,
+        0,
+        h * h,
+        &mut sums,
+    );
     let mut all = sums;
     for tension in [false, true] {
         let (mut x, mut y, mut z) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);

@@ -371,10 +371,8 @@ impl Fluid {
     /// Sorts the particles by cell and indexes them.
     pub(crate) fn sort(&mut self) {
         let n = self.count;
-        self.grid.build(
-            head(&self.position, n),
-            self.kernels.support_radius,
-        );
+        self.grid
+            .build(head(&self.position, n), self.kernels.support_radius);
         let order = self.grid.order();
         for array in [
             &mut self.position.x,

@@ -79,8 +79,7 @@ impl ChunkWalls {
                     });
                 });
             }
-            self.mirrors[first..]
-                .sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
+            self.mirrors[first..].sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
             self.mirrors.truncate(first + MOST_WALLS);
             self.start.push(self.mirrors.len() as u32);
         }
@@ -97,11 +96,15 @@ impl Walls {
     /// Finds the walls within `reach` of every position.
     pub fn find(&mut self, position: Xyz<'_>, reach: f32, obstacles: &[(usize, &Obstacle)]) {
         let n = position.len();
-        self.chunks.resize_with(n.div_ceil(CHUNK), ChunkWalls::default);
-        self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
-            chunk.find(position, particles, reach, obstacles);
-        });
+        self.chunks
+            .resize_with(n.div_ceil(CHUNK), ChunkWalls::default);
+        self.chunks
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(c, chunk)| {
+                let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
+                chunk.find(position, particles, reach, obstacles);
+            });
     }
 
     /// Heap memory held, in bytes.
@@ -222,8 +225,8 @@ impl Images {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fluid::{Fill, Fluid, FluidSettings, Material, NewParticle};
     use crate::field::Region;
+    use crate::fluid::{Fill, Fluid, FluidSettings, Material, NewParticle};
 
     /// A lattice filling a box of planes has the rest density everywhere below its
     /// surface, corners included, and no force but at the surface.

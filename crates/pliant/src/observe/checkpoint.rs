@@ -18,7 +18,9 @@ pub enum CheckpointError {
     #[error("this is not a pliant checkpoint (it does not begin with `PLIANTCK`)")]
     NotACheckpoint,
     /// Written by another version.
-    #[error("the checkpoint has format version {found}, but this program reads version {FORMAT_VERSION}")]
+    #[error(
+        "the checkpoint has format version {found}, but this program reads version {FORMAT_VERSION}"
+    )]
     Version {
         /// Version in the file.
         found: u32,

@@ -10,9 +10,7 @@ use super::error::{Key, SceneError, nearest};
 use super::shape;
 use crate::contact::Obstacle;
 use crate::field::Field;
-use crate::fluid::{
-    Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink, settle,
-};
+use crate::fluid::{Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink, settle};
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;

@@ -50,7 +50,8 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
             return Err(wrong(too_far()));
         }
         return Ok(Obstacle::plane(&o.name, point, rotation * normal)
-            .with_contact(o.restitution, o.friction).with_no_slip(o.no_slip));
+            .with_contact(o.restitution, o.friction)
+            .with_no_slip(o.no_slip));
     }
     if let Some(grid) = landscape(&o.shape) {
         let mut grid = grid?;
@@ -68,7 +69,9 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         if !(is_near(bounds.min) && is_near(bounds.max) && grid.spacing > 0.0) {
             return Err(wrong(too_far()));
         }
-        return Ok(Obstacle::heightfield(&o.name, grid).with_contact(o.restitution, o.friction).with_no_slip(o.no_slip));
+        return Ok(Obstacle::heightfield(&o.name, grid)
+            .with_contact(o.restitution, o.friction)
+            .with_no_slip(o.no_slip));
     }
     let mut mesh = triangles(&o.shape, folder)?;
     mesh.transform(o.scale, rotation, o.translate);
@@ -102,7 +105,9 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         }
     };
     let reach = reach + index.distance_error();
-    Ok(Obstacle::mesh(&o.name, mesh, index, reach).with_contact(o.restitution, o.friction).with_no_slip(o.no_slip))
+    Ok(Obstacle::mesh(&o.name, mesh, index, reach)
+        .with_contact(o.restitution, o.friction)
+        .with_no_slip(o.no_slip))
 }
 
 fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {

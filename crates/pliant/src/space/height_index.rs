@@ -95,7 +95,9 @@ impl TriangleIndex for HeightIndex {
         // Walk along the longer horizontal axis, one square's width at a time, so
         // that a long way looks only at the squares beneath it.
         let way = to - from;
-        let pieces = (way.x.abs().max(way.z.abs()) / g.spacing).ceil().clamp(1.0, 1e6) as u32;
+        let pieces = (way.x.abs().max(way.z.abs()) / g.spacing)
+            .ceil()
+            .clamp(1.0, 1e6) as u32;
         let margin = Vec3::splat(1e-4 * g.spacing);
         let segment = Segment::new(from, to);
         for piece in 0..pieces {

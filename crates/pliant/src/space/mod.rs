@@ -10,19 +10,19 @@
 
 mod brute;
 mod buckets;
+mod bvh;
+mod bvh_build;
 mod cell_grid;
 mod cells;
 mod counting_sort;
+mod gathered;
 mod hash_modulo;
 mod hash_primes;
+mod height_index;
 mod kd_tree;
+mod mesh_normals;
 mod octree;
 mod regular_grid;
-mod bvh;
-mod bvh_build;
-mod gathered;
-mod height_index;
-mod mesh_normals;
 mod sdf;
 mod sdf_build;
 #[cfg(test)]
