@@ -43,15 +43,17 @@ pub(crate) trait Lanes: Copy {
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
-macro_rules! lanewise {
-    ($a:ident, $b:ident, $e:expr) => {{
-        let mut out = [0.0f32; WIDTH];
-        for l in 0..WIDTH {
-            let f: fn(f32, f32) -> f32 = $e;
-            out[l] = f($a[l], $b[l]);
-        }
-        out
-    }};
+#[inline(always)]
+fn lanewise(
+    a: [f32; WIDTH],
+    b: [f32; WIDTH],
+    operation: impl Fn(f32, f32) -> f32,
+) -> [f32; WIDTH] {
+    let mut out = [0.0; WIDTH];
+    for l in 0..WIDTH {
+        out[l] = operation(a[l], b[l]);
+    }
+    out
 }
 
 impl Lanes for Portable {
@@ -70,19 +72,19 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn add(self, a: Self::F, b: Self::F) -> Self::F {
-        lanewise!(a, b, |x, y| x + y)
+        lanewise(a, b, |x, y| x + y)
     }
     #[inline(always)]
     fn sub(self, a: Self::F, b: Self::F) -> Self::F {
-        lanewise!(a, b, |x, y| x - y)
+        lanewise(a, b, |x, y| x - y)
     }
     #[inline(always)]
     fn mul(self, a: Self::F, b: Self::F) -> Self::F {
-        lanewise!(a, b, |x, y| x * y)
+        lanewise(a, b, |x, y| x * y)
     }
     #[inline(always)]
     fn div(self, a: Self::F, b: Self::F) -> Self::F {
-        lanewise!(a, b, |x, y| x / y)
+        lanewise(a, b, |x, y| x / y)
     }
     #[inline(always)]
     fn sqrt(self, a: Self::F) -> Self::F {
@@ -91,7 +93,7 @@ impl Lanes for Portable {
     #[inline(always)]
     fn max(self, a: Self::F, b: Self::F) -> Self::F {
         // The second operand wins ties and NaN, as the vector instruction has it.
-        lanewise!(a, b, |x, y| if x > y { x } else { y })
+        lanewise(a, b, |x, y| if x > y { x } else { y })
     }
     #[inline(always)]
     fn less(self, a: Self::F, b: Self::F) -> Self::M {

@@ -380,7 +380,8 @@ impl World {
                     )
                 })
                 .reduce(|| (0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-            if !(v2.sqrt() < 100.0 * sound_speed) && !fluid.is_empty() {
+            // A NaN has become infinite above.
+            if v2.sqrt() >= 100.0 * sound_speed && !fluid.is_empty() {
                 return Err(diverged(fluid, self.steps, self.time, dt, limit));
             }
             self.max_speed = self.max_speed.max(v2.sqrt());
