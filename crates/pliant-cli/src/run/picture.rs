@@ -58,7 +58,11 @@ impl Painter {
                 min: camera.target - half,
                 max: camera.target + half,
             },
-            walls: description.obstacle.iter().map(|o| wall(&o.shape)).collect(),
+            walls: description
+                .obstacle
+                .iter()
+                .map(|o| wall(&o.shape))
+                .collect(),
         }
     }
 
