@@ -44,11 +44,7 @@ pub(crate) trait Lanes: Copy {
 pub(crate) struct Portable;
 
 #[inline(always)]
-fn lanewise(
-    a: [f32; WIDTH],
-    b: [f32; WIDTH],
-    operation: impl Fn(f32, f32) -> f32,
-) -> [f32; WIDTH] {
+fn lanewise(a: [f32; WIDTH], b: [f32; WIDTH], operation: impl Fn(f32, f32) -> f32) -> [f32; WIDTH] {
     let mut out = [0.0; WIDTH];
     for l in 0..WIDTH {
         out[l] = operation(a[l], b[l]);

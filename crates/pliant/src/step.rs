@@ -193,8 +193,8 @@ impl World {
     /// What must be known before the first sub-step.
     fn prepare(&mut self) {
         self.refresh_sides();
-        let supports = self.fluids.iter().map(|(_, f)| f.support_radius());
-        let largest = supports.fold(0.0, f32::max);
+        let reaches = self.fluids.iter().map(|(_, f)| f.wall_reach());
+        let largest = reaches.fold(0.0, f32::max);
         for (_, obstacle) in self.obstacles.iter_mut() {
             obstacle.prepare_walls(largest);
         }
@@ -398,6 +398,7 @@ impl World {
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
             let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
+            let reach = fluid.wall_reach();
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
@@ -446,6 +447,13 @@ impl World {
                             velocity,
                             radius,
                         };
+                        // What the liquid knows of its walls spares most searches.
+                        let nearest = walls.of(i).first().map_or(reach, |m| m.wall.distance);
+                        if obstacles.out_of_reach(&ball, nearest) {
+                            [x[i], y[i], z[i]] = ball.to.to_array();
+                            [vx[i], vy[i], vz[i]] = velocity.to_array();
+                            continue;
+                        }
                         let (place, velocity) = resolve(&obstacles, ball, &mut |hit: Hit| {
                             contacts.push(Contact {
                                 matter: matter as u32,

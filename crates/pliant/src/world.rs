@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::contact::{Contact, Obstacle};
 use crate::field::Field;
 use crate::fluid::{
-    Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink,
+    DensityKernel, Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
 use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
@@ -487,6 +487,7 @@ impl World {
                 s.sound_speed.unwrap_or(0.0),
                 s.numerical_viscosity,
                 f32::from(u8::from(s.negative_pressure)),
+                f32::from(u8::from(s.density_kernel == DensityKernel::Poly6)),
             ]);
             hash.text(&s.max_particles.to_string());
         }

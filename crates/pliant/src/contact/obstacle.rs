@@ -190,7 +190,8 @@ impl Obstacle {
                     Inside::None | Inside::Below(_) => 0,
                 };
                 let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
-                s.index.bytes() + inside + walls
+                // The tree of a closed mesh may serve both.
+                s.index.bytes() + inside.max(walls)
             }
         }
     }
@@ -200,12 +201,16 @@ impl Obstacle {
         if let Shape::Surface(s) = &mut self.shape
             && s.walls.as_ref().is_none_or(|(_, r)| *r < reach)
         {
-            let closed = !matches!(s.inside, Inside::None);
-            s.walls = Some((WallFinder::new(&s.mesh, closed, reach), reach));
+            let tree = match &s.inside {
+                Inside::Mesh(tree) => Some(tree),
+                Inside::None | Inside::Below(_) => None,
+            };
+            s.walls = Some((WallFinder::new(&s.mesh, tree, reach), reach));
         }
     }
 
-    /// Calls `visit` with every wall within `reach` of `p`; needs
+    /// Calls `visit` with every wall within `reach` of `p`, the nearest of all
+    /// surfaces among them; needs
     /// [`Obstacle::prepare_walls`].
     pub(crate) fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
         match &self.shape {

@@ -44,6 +44,14 @@ impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
 }
 
 impl Obstacles<'_> {
+    /// True if a ball cannot touch anything on its way, given the distance of the
+    /// nearest wall from where it starts.
+    #[inline]
+    pub fn out_of_reach(&self, ball: &Ball, nearest_wall: f32) -> bool {
+        let way = (ball.to - ball.from).length();
+        nearest_wall - self.slack > ball.radius + way
+    }
+
     fn get(&self, index: u32) -> Option<&Obstacle> {
         let found = self.list.iter().find(|(i, _)| *i == index as usize);
         found.map(|(_, o)| *o)

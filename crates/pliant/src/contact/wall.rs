@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::mesh::TriMesh;
-use crate::space::{Sdf, SurfacePoint, TriangleHash, TriangleIndex};
+use crate::space::{Bvh, SurfacePoint, TriangleHash, TriangleIndex};
 
 /// A wall near a point, taken as a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,14 +24,17 @@ pub(crate) struct Wall {
 /// Most large triangles around one point that are looked at.
 const MOST_FACETS: usize = 16;
 
+/// Triangles are large if their edges are longer than this many times the reach.
+const LARGE: f32 = 3.0;
+
 /// A triangle near a point and its outward normal.
 type Facet = (SurfacePoint, Vec3);
 
 /// Finds the walls of a mesh within a fixed reach.
 #[derive(Clone)]
 pub(super) enum WallFinder {
-    /// Triangles smaller than the reach: the nearest surface stands for all.
-    Nearest(Arc<dyn TriangleIndex>),
+    /// Small triangles: the nearest surface stands for all.
+    Nearest(Arc<Bvh>),
     /// Large triangles, as of a box: every plane counts, so that corners are right.
     Facets {
         mesh: Arc<TriMesh>,
@@ -40,8 +43,9 @@ pub(super) enum WallFinder {
 }
 
 impl WallFinder {
-    /// For walls within `reach` of a point.
-    pub fn new(mesh: &Arc<TriMesh>, closed: bool, reach: f32) -> WallFinder {
+    /// For walls within `reach` of a point; `tree` is an index of the mesh, if there
+    /// is one already.
+    pub fn new(mesh: &Arc<TriMesh>, tree: Option<&Arc<Bvh>>, reach: f32) -> WallFinder {
         let edges: f32 = (0..mesh.triangles.len())
             .map(|t| {
                 let [a, b, c] = mesh.corners(t);
@@ -49,34 +53,26 @@ impl WallFinder {
             })
             .sum();
         let mean_edge = edges / mesh.triangles.len().max(1) as f32;
-        if mean_edge > reach {
+        if mean_edge > LARGE * reach {
             return WallFinder::Facets {
                 mesh: mesh.clone(),
                 index: Arc::new(TriangleHash::build(mesh.clone(), reach)),
             };
         }
-        if closed && let Ok(sdf) = Sdf::build(mesh.clone(), reach / 3.0, reach) {
-            return WallFinder::Nearest(Arc::new(sdf));
-        }
-        WallFinder::Nearest(Arc::new(TriangleHash::build(mesh.clone(), reach)))
+        let tree = tree.cloned();
+        WallFinder::Nearest(tree.unwrap_or_else(|| Arc::new(Bvh::build(mesh.clone()))))
     }
 
     /// Calls `visit` with every wall within `reach` of `p`.
     pub fn for_each(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
         match self {
-            WallFinder::Nearest(index) => {
-                let mut best: Option<SurfacePoint> = None;
-                index.for_each_within(p, reach, &mut |found| {
-                    if best.is_none_or(|b| found.distance < b.distance) {
-                        best = Some(found);
-                    }
-                });
-                if let Some(b) = best {
+            WallFinder::Nearest(tree) => {
+                if let Some((nearest, _)) = tree.closest(p, reach) {
                     visit(Wall {
-                        distance: b.distance,
-                        normal: (p - b.point).normalize_or_zero(),
+                        distance: nearest.distance,
+                        normal: (p - nearest.point).normalize_or_zero(),
                         weight: 1.0,
-                        triangle: b.triangle,
+                        triangle: nearest.triangle,
                     });
                 }
             }
@@ -86,7 +82,7 @@ impl WallFinder {
 
     pub fn bytes(&self) -> usize {
         match self {
-            WallFinder::Nearest(index) => index.bytes(),
+            WallFinder::Nearest(tree) => tree.bytes(),
             WallFinder::Facets { index, .. } => index.bytes(),
         }
     }
@@ -115,7 +111,8 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
         let away = (p - surface.point).normalize_or(normal);
         // Full up to 26 degrees off, nothing beyond 60.
         let weight = ((away.dot(normal) - 0.5) / 0.4).clamp(0.0, 1.0);
-        if weight > 0.0 {
+        // The nearest surface is always told, even where it is no wall.
+        if weight > 0.0 || k == 0 {
             visit(Wall {
                 distance: surface.distance,
                 normal: away,
@@ -148,7 +145,7 @@ mod tests {
 
     fn walls(p: Vec3, reach: f32) -> Vec<Wall> {
         let mesh = Arc::new(Cuboid::new(Vec3::ZERO, Vec3::ONE).build().unwrap());
-        let finder = WallFinder::new(&mesh, true, reach);
+        let finder = WallFinder::new(&mesh, None, reach);
         let mut walls = Vec::new();
         finder.for_each(p, reach, &mut |w| walls.push(w));
         walls

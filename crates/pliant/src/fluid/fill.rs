@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::Vec3;
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::field::Region;
@@ -86,11 +87,11 @@ impl Fill {
     /// Lattice points inside the space, `spacing` apart, at least half a spacing
     /// from its border.
     pub fn points(&self, spacing: f32) -> Result<Vec<Vec3>, FillError> {
-        let (bounds, keep): (Aabb, Box<dyn Fn(Vec3) -> bool>) = match self {
+        let (bounds, inside): (Aabb, Inside) = match self {
             Fill::Region(region) => {
                 let bounds = region.bounds().ok_or(FillError::Unbounded)?;
                 let region = region.shrunk(0.499 * spacing);
-                (bounds, Box::new(move |p| region.contains(p)))
+                (bounds, Inside::Region(region))
             }
             Fill::Mesh { mesh, within } => {
                 let report = mesh.check();
@@ -103,14 +104,7 @@ impl Fill {
                     bounds.max = bounds.max.min(b.max);
                 }
                 let bvh = Bvh::build(mesh.clone());
-                let within = *within;
-                (
-                    bounds,
-                    Box::new(move |p| {
-                        within.contains(p)
-                            && bvh.signed_distance(p).is_some_and(|d| d <= -0.5 * spacing)
-                    }),
-                )
+                (bounds, Inside::Mesh(bvh, *within))
             }
         };
         let size = bounds.size().max(Vec3::ZERO);
@@ -129,17 +123,15 @@ impl Fill {
         let count = cells.floor().as_uvec3();
         // Centre the lattice, so that what does not fit is shared by both sides.
         let origin = bounds.min + 0.5 * (size - spacing * (count.as_vec3() - Vec3::ONE));
-        let mut points = Vec::new();
-        for iy in 0..count.y {
-            for iz in 0..count.z {
-                for ix in 0..count.x {
-                    let p = origin + spacing * Vec3::new(ix as f32, iy as f32, iz as f32);
-                    if keep(p) {
-                        points.push(p);
-                    }
-                }
-            }
-        }
+        // Rows in parallel, put together in order.
+        let points: Vec<Vec3> = (0..count.y * count.z)
+            .into_par_iter()
+            .flat_map_iter(|row| {
+                let (iy, iz) = (row / count.z, row % count.z);
+                let first = origin + spacing * Vec3::new(0.0, iy as f32, iz as f32);
+                inside.row(first, spacing, count.x)
+            })
+            .collect();
         if points.is_empty() {
             return Err(FillError::Empty { spacing });
         }
@@ -161,6 +153,43 @@ impl Fill {
         });
         points.truncate(count);
         Ok(points)
+    }
+}
+
+/// What tells which lattice points are kept.
+enum Inside {
+    Region(Region),
+    Mesh(Bvh, Region),
+}
+
+impl Inside {
+    /// The points of a row along x that are kept.
+    fn row(&self, first: Vec3, spacing: f32, count: u32) -> Vec<Vec3> {
+        let along = |k: u32| first + spacing * Vec3::X * k as f32;
+        match self {
+            Inside::Region(region) => (0..count)
+                .map(along)
+                .filter(|p| region.contains(*p))
+                .collect(),
+            Inside::Mesh(bvh, within) => {
+                let mut kept = Vec::new();
+                let mut k = 0;
+                while k < count {
+                    let Some(d) = bvh.signed_distance(along(k)) else {
+                        break;
+                    };
+                    // The wall is no nearer than `d` less the way from here, so the
+                    // next points need no search.
+                    let sure = ((d.abs() - 0.5 * spacing) / spacing).floor().max(0.0) as u32;
+                    let end = (k + 1 + sure).min(count);
+                    if d <= -0.5 * spacing {
+                        kept.extend((k..end).map(along).filter(|p| within.contains(*p)));
+                    }
+                    k = end;
+                }
+                kept
+            }
+        }
     }
 }
 

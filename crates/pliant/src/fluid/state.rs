@@ -391,12 +391,16 @@ impl Fluid {
         }
     }
 
+    /// How far a particle looks for walls: none comes nearer to a wall than half a
+    /// spacing, so none further away than this sees an image.
+    pub(crate) fn wall_reach(&self) -> f32 {
+        self.kernels.support_radius - 0.5 * self.settings.spacing
+    }
+
     /// Finds the walls around every particle. Needs [`Fluid::sort`].
     pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
+        let reach = self.wall_reach();
         let position = head(&self.position, self.count);
-        // No particle comes nearer to a wall than half a spacing, so none further
-        // away than this sees an image.
-        let reach = self.kernels.support_radius - 0.5 * self.settings.spacing;
         self.walls.find(position, reach, obstacles);
     }
 
