@@ -43,6 +43,13 @@ impl Report {
         }
     }
 
+    /// The heading of a whole page, in Markdown only.
+    pub fn page(&mut self, title: &str, about: &str) {
+        if self.format == Format::Markdown {
+            say!("# {title}\n\n{about}");
+        }
+    }
+
     /// Begins a table: `title` is the heading, `about` says what it shows.
     pub fn table(&mut self, title: &str, about: &str) {
         self.end();
@@ -95,7 +102,7 @@ impl Report {
         }
         let cells: Vec<Vec<String>> = rows
             .iter()
-            .map(|row| columns.iter().map(|c| cell(row.get(c))).collect())
+            .map(|row| columns.iter().map(|c| cell(c, row.get(c))).collect())
             .collect();
         let heads: Vec<String> = columns.iter().map(|c| c.replace('_', " ")).collect();
         match self.format {
@@ -134,12 +141,14 @@ impl Drop for Report {
     }
 }
 
-fn cell(value: Option<&Value>) -> String {
+fn cell(column: &str, value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(s)) => s.clone(),
         Some(Value::Bool(true)) => "yes".into(),
-        Some(Value::Bool(false)) => "NO".into(),
+        // A failure must not be overlooked.
+        Some(Value::Bool(false)) if column == "pass" => "**NO**".into(),
+        Some(Value::Bool(false)) => "no".into(),
         Some(Value::Number(n)) => match n.as_f64() {
             Some(v) if n.is_f64() => number(v),
             _ => n.to_string(),

@@ -41,6 +41,10 @@ pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
             out.row(&[("bench", "colon"), ("case", &case)], &row);
         }
     }
+    out.note(
+        "The colon is not in real time yet: a weakly compressible liquid needs sub-steps of less \
+         than half a millisecond, and finding the nearest wall takes half of each.",
+    );
     Ok(())
 }
 

@@ -34,6 +34,17 @@ pub fn run(args: &BenchArgs, report: &mut Report) -> Result<ExitCode, CliError> 
             known.join(", ")
         )));
     }
+    report.page(
+        "Benchmarks",
+        &format!(
+            "This page is printed by `pliant bench --markdown --out docs`. Figures are medians of \
+             one quiet run with {} threads ({}). Charts of the collider table: \
+             [500](docs/colliders_500.png), [8,040](docs/colliders_8040.png) and \
+             [40,000](docs/colliders_40000.png) triangles.",
+            rayon::current_num_threads(),
+            std::env::consts::ARCH,
+        ),
+    );
     for (name, bench) in ALL {
         if wanted(name) {
             bench(args, report)?;

@@ -160,6 +160,10 @@ pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
     for row in cell_sizes(args.quick) {
         out.row(&first("cell-size"), &row);
     }
+    out.note(
+        "Mesit 2010 found the best rate at about one point per cell. Here smaller cells are better \
+         still: the table is flat, so that clearing it costs little.",
+    );
     out.table(
         "Neighbour search: the engine's cell grid",
         "A block of liquid with about 33 neighbours per point.",

@@ -102,6 +102,12 @@ pub fn run(args: &ValidateArgs, report: &mut Report) -> Result<ExitCode, CliErro
         )));
     }
     let mut failed = 0;
+    report.page(
+        "Validation",
+        "This page is printed by `pliant validate --markdown --out docs`; `--full` adds the long \
+         runs. Every tolerance was fixed before the first run of its case. Chart of the dam break: \
+         [docs/dam_break.png](docs/dam_break.png).",
+    );
     for case in CASES.iter().filter(wanted) {
         report.table(case.name, case.about);
         for row in (case.run)(args)? {
