@@ -221,6 +221,7 @@ impl Obstacle {
                         distance: distance.max(0.0),
                         normal: *normal,
                         weight: 1.0,
+                        drag: 1.0,
                         triangle: 0,
                     });
                 }

@@ -15,8 +15,12 @@ pub(crate) struct Wall {
     pub distance: f32,
     /// Unit vector from the wall to the point.
     pub normal: Vec3,
-    /// How much of a wall it is: 1 for a face, less where it begins to be one.
+    /// How much of a mirror it is for pressure: 1 for a face, less where it begins to
+    /// be one, 0 for a curved wall, whose images would not push each other equally
+    /// and so keep a resting liquid moving.
     pub weight: f32,
+    /// The same for viscosity, which only ever slows down.
+    pub drag: f32,
     /// Triangle of the obstacle's mesh; 0 for planes.
     pub triangle: u32,
 }
@@ -71,7 +75,8 @@ impl WallFinder {
                     visit(Wall {
                         distance: nearest.distance,
                         normal: (p - nearest.point).normalize_or_zero(),
-                        weight: 1.0,
+                        weight: 0.0,
+                        drag: 1.0,
                         triangle: nearest.triangle,
                     });
                 }
@@ -117,6 +122,7 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
                 distance: surface.distance,
                 normal: away,
                 weight,
+                drag: weight,
                 triangle: surface.triangle,
             });
         }

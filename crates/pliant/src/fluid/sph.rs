@@ -164,7 +164,8 @@ fn density_chunk<L: Lanes, const POLY6: bool>(
             let mut sum = density_around::<L, POLY6>(l, &rows, position, place, h_squared);
             let mirrors = walls.of(i - first);
             if !mirrors.is_empty() {
-                for image in Images::of(place, mirrors).as_slice() {
+                let images = Images::of(place, mirrors);
+                for image in images.as_slice().iter().filter(|i| i.weight > 0.0) {
                     let rows = grid.rows_around(image.place);
                     sum += image.weight
                         * density_around::<L, POLY6>(l, &rows, position, image.place, h_squared);
@@ -466,7 +467,7 @@ impl Sums {
     fn mirrored(self, image: &Image, mirrors: &[Mirror]) -> Sums {
         Sums {
             pressure: image.weight * image.reflect(mirrors, self.pressure),
-            viscosity: image.weight * image.reflect_motion(mirrors, self.viscosity),
+            viscosity: image.drag * image.reflect_motion(mirrors, self.viscosity),
             normal: image.weight * image.reflect(mirrors, self.normal),
             laplacian: image.weight * self.laplacian,
         }

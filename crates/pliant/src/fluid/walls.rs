@@ -6,8 +6,8 @@
 //! The image of particle j seen from particle i is as far as j seen from the image
 //! of i, so the loops of `sph.rs` need no further particles: they sum once more
 //! around the image of i and mirror the result back. Forces of a plane wall follow
-//! from an energy, as those between particles do. Curved walls are taken as their
-//! tangent planes.
+//! from an energy, as those between particles do. Curved walls mirror viscosity only,
+//! in their tangent plane; their contact bears the pressure.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -124,8 +124,10 @@ pub(super) struct Image {
     count: usize,
     /// Where it is.
     pub place: Vec3,
-    /// How much it counts.
+    /// How much it counts for density, pressure and tension.
     pub weight: f32,
+    /// How much it counts for viscosity.
+    pub drag: f32,
 }
 
 impl Image {
@@ -182,22 +184,21 @@ impl Images {
                 count: 0,
                 place,
                 weight: 1.0,
+                drag: 1.0,
             }; 7],
             count: 0,
         };
         for (a, ma) in mirrors.iter().enumerate() {
-            images.push([a, 0, 0], 1, behind(place, ma), ma.wall.weight);
+            images.push([a, 0, 0], 1, behind(place, ma), mirrors);
             for (b, mb) in mirrors.iter().enumerate().skip(a + 1) {
                 if !meet(ma, mb) {
                     continue;
                 }
-                let weight = ma.wall.weight * mb.wall.weight;
                 let edge = behind(behind(place, ma), mb);
-                images.push([a, b, 0], 2, edge, weight);
+                images.push([a, b, 0], 2, edge, mirrors);
                 for (c, mc) in mirrors.iter().enumerate().skip(b + 1) {
                     if meet(ma, mc) && meet(mb, mc) {
-                        let weight = weight * mc.wall.weight;
-                        images.push([a, b, c], 3, behind(edge, mc), weight);
+                        images.push([a, b, c], 3, behind(edge, mc), mirrors);
                     }
                 }
             }
@@ -205,12 +206,18 @@ impl Images {
         images
     }
 
-    fn push(&mut self, walls: [usize; MOST_WALLS], count: usize, place: Vec3, weight: f32) {
+    fn push(&mut self, walls: [usize; MOST_WALLS], count: usize, place: Vec3, mirrors: &[Mirror]) {
+        let (mut weight, mut drag) = (1.0, 1.0);
+        for &w in &walls[..count] {
+            weight *= mirrors[w].wall.weight;
+            drag *= mirrors[w].wall.drag;
+        }
         self.list[self.count] = Image {
             walls,
             count,
             place,
             weight,
+            drag,
         };
         self.count += 1;
     }
