@@ -106,6 +106,9 @@ pub struct BenchArgs {
     /// What to measure; everything if left out
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+    /// Number of particles (dam-break) [default: 6859, 59319 and 1000000]
+    #[arg(long, value_name = "COUNT")]
+    pub particles: Option<usize>,
     /// Fewer repeats and smaller sizes: to see that it works, not to quote
     #[arg(long)]
     pub quick: bool,

@@ -19,7 +19,7 @@ pub mod world;
 
 pub use contact::{Contact, Obstacle};
 pub use field::{Action, Field, Region};
-pub use fluid::{Emitter, Fill, Fluid, FluidSettings, Material, Sink};
+pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, Sink};
 pub use glam::{Quat, Vec3};
 pub use mesh::TriMesh;
 pub use slots::Handle;

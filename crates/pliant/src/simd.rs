@@ -37,6 +37,26 @@ pub(crate) trait Lanes: Copy {
     fn keep(self, a: Self::F, m: Self::M) -> Self::F;
     /// Sum of the lanes, always in the same order.
     fn sum(self, a: Self::F) -> f32;
+    /// Stores to `a[i..i + 8]`.
+    ///
+    /// # Safety
+    /// `i + 8 <= a.len()`.
+    unsafe fn store(self, v: Self::F, a: &mut [f32], i: usize);
+    /// Packs the lanes of `v` where `m`, and their indices counted from `first`, to
+    /// the front of `values[i..]` and `indices[i..]`, and returns how many there are.
+    /// What follows them, up to eight, is overwritten.
+    ///
+    /// # Safety
+    /// `i + 8` is at most the length of both.
+    unsafe fn pack(
+        self,
+        v: Self::F,
+        m: Self::M,
+        first: u32,
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize;
 }
 
 /// Plain Rust on arrays: runs everywhere.
@@ -132,6 +152,28 @@ impl Lanes for Portable {
         let [b0, b1, b2, b3] = [a[0] + a[4], a[1] + a[5], a[2] + a[6], a[3] + a[7]];
         (b0 + b2) + (b1 + b3)
     }
+    #[inline(always)]
+    unsafe fn store(self, v: Self::F, a: &mut [f32], i: usize) {
+        a[i..i + WIDTH].copy_from_slice(&v);
+    }
+    #[inline(always)]
+    unsafe fn pack(
+        self,
+        v: Self::F,
+        m: Self::M,
+        first: u32,
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize {
+        let mut n = 0;
+        for l in (0..WIDTH).filter(|&l| m[l]) {
+            values[i + n] = v[l];
+            indices[i + n] = first + l as u32;
+            n += 1;
+        }
+        n
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -226,7 +268,54 @@ mod avx2 {
                 _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps::<1>(c, c)))
             }
         }
+        #[inline(always)]
+        unsafe fn store(self, v: __m256, a: &mut [f32], i: usize) {
+            debug_assert!(i + WIDTH <= a.len());
+            // SAFETY: in range by the caller's promise.
+            unsafe { _mm256_storeu_ps(a.as_mut_ptr().add(i), v) }
+        }
+        #[inline(always)]
+        unsafe fn pack(
+            self,
+            v: __m256,
+            m: __m256,
+            first: u32,
+            values: &mut [f32],
+            indices: &mut [u32],
+            i: usize,
+        ) -> usize {
+            debug_assert!(i + WIDTH <= values.len() && i + WIDTH <= indices.len());
+            // SAFETY: in range by the caller's promise; the table has a row for every mask.
+            unsafe {
+                let bits = _mm256_movemask_ps(m) as usize;
+                let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKED[bits] as i64));
+                let packed = _mm256_permutevar8x32_ps(v, lanes);
+                _mm256_storeu_ps(values.as_mut_ptr().add(i), packed);
+                let index = _mm256_add_epi32(_mm256_set1_epi32(first as i32), lanes);
+                _mm256_storeu_si256(indices.as_mut_ptr().add(i).cast(), index);
+                bits.count_ones() as usize
+            }
+        }
     }
+
+    /// For every mask of eight lanes the numbers of its lanes, one per byte, first
+    /// lanes first.
+    static PACKED: [u64; 256] = {
+        let mut table = [0; 256];
+        let mut mask = 0;
+        while mask < 256 {
+            let (mut lane, mut n) = (0, 0);
+            while lane < WIDTH {
+                if mask >> lane & 1 == 1 {
+                    table[mask] |= (lane as u64) << (8 * n);
+                    n += 1;
+                }
+                lane += 1;
+            }
+            mask += 1;
+        }
+        table
+    };
 }
 
 /// Calls a function that is generic over [`Lanes`] with the best token of this
@@ -272,6 +361,15 @@ mod tests {
         ];
         let mut bits: Vec<u32> = values.iter().map(|&v| l.sum(v).to_bits()).collect();
         bits.push(u32::from(l.any(mask)));
+        let (mut packed, mut index) = ([0.0; 16], [0; 16]);
+        // SAFETY: both hold sixteen.
+        let n = unsafe { l.pack(x, mask, 40, &mut packed, &mut index, 3) };
+        bits.push(n as u32);
+        bits.extend(packed[3..3 + n].iter().map(|v| v.to_bits()));
+        bits.extend(&index[3..3 + n]);
+        // SAFETY: sixteen again.
+        unsafe { l.store(y, &mut packed, 8) };
+        bits.extend(packed[8..].iter().map(|v| v.to_bits()));
         bits
     }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
-use crate::fluid::{CHUNK, Fluid, Motion, NewParticle, StepBound, StepLimit, Throat};
+use crate::fluid::{CHUNK, Fluid, Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
 use crate::world::{StepSettings, World, sides};
 
@@ -29,6 +29,11 @@ pub struct StepReport {
     pub emitted: usize,
     /// Particles taken away.
     pub removed: usize,
+    /// Iterations of the pressure solves of incompressible liquids, all sub-steps and
+    /// both solves together.
+    pub iterations: u32,
+    /// Largest mean compression that a pressure solve left, as a share of the density.
+    pub density_error: f32,
 }
 
 /// Why a step could not be made.
@@ -154,6 +159,8 @@ impl World {
             max_speed: 0.0,
             emitted: 0,
             removed: 0,
+            iterations: 0,
+            density_error: 0.0,
         };
         let mut left = dt;
         while left > 0.0 {
@@ -198,7 +205,10 @@ impl World {
         for (_, obstacle) in self.obstacles.iter_mut() {
             obstacle.prepare_walls(largest);
         }
+        let gravity = self.gravity.length();
         if self.fluids.iter().all(|(_, f)| f.sound_speed() > 0.0) {
+            let fluids = self.fluids.iter_mut();
+            fluids.for_each(|(_, f)| f.choose_noise_speed(gravity));
             return;
         }
         let bounds = self.bounds();
@@ -209,6 +219,7 @@ impl World {
         let fastest = jets.fold(fall.max(self.max_speed), f32::max);
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.choose_sound_speed((10.0 * fastest).max(1.0));
+            fluid.choose_noise_speed(gravity);
         }
     }
 
@@ -219,7 +230,7 @@ impl World {
             dt: f32::INFINITY,
             limit: StepLimit::Frame,
         };
-        for (_, fluid) in self.fluids.iter() {
+        for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
             let b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
             if let Some(fixed) = self.settings.fixed {
                 // What holds at rest decides: speed and acceleration may exceed it shortly.
@@ -265,17 +276,41 @@ impl World {
                 .for_each(|(_, f)| f.find_walls(&obstacles));
         });
         timers.time(Stage::Density, || {
+            let open = self.open_throats();
+            for (index, fluid) in self.fluids.iter_mut() {
+                let throats = throats_of(&open, index);
+                fluid.compute_density(|p| throats.iter().any(|t| t.holds(p)));
+            }
+        });
+        timers.time(Stage::Divergence, || {
             self.fluids
                 .iter_mut()
-                .for_each(|(_, f)| f.compute_density());
+                .for_each(|(_, f)| f.solve_pressure(Goal::Divergence, dt));
         });
         timers.time(Stage::Forces, || {
-            self.fluids.iter_mut().for_each(|(_, f)| f.compute_forces());
+            let obstacles: Vec<_> = self.obstacles.iter().collect();
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.compute_forces(&obstacles));
         });
         timers.time(Stage::Fields, || self.apply_fields());
-        let kick = 0.5 * (self.previous_dt + dt);
-        let outcome = timers.time(Stage::Integrate, || self.kick(kick, dt, limit));
-        timers.time(Stage::Contacts, || self.drift(kick, dt));
+        let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
+        timers.time(Stage::Viscosity, || {
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.solve_viscosity(dt));
+        });
+        timers.time(Stage::Pressure, || {
+            self.fluids
+                .iter_mut()
+                .for_each(|(_, f)| f.solve_pressure(Goal::Density, dt));
+        });
+        for (_, fluid) in self.fluids.iter() {
+            let [divergence, density] = fluid.solved();
+            report.iterations += divergence.iterations + density.iterations;
+            report.density_error = report.density_error.max(density.error);
+        }
+        timers.time(Stage::Contacts, || self.drift(dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
@@ -296,7 +331,9 @@ impl World {
                 .emitter
                 .emit(self.time, settings.spacing, room, &mut fresh);
             if !fresh.is_empty() {
-                fluid.add(&fresh, |p| sides(&self.obstacles, p));
+                fluid.add(&fresh, nozzle.emitter.content, |p| {
+                    sides(&self.obstacles, p)
+                });
                 report.emitted += fresh.len();
             }
         }
@@ -309,13 +346,9 @@ impl World {
         }
     }
 
-    /// Adds gravity and all fields to the accelerations; liquid that has not left
-    /// its nozzle yet moves with that.
-    fn apply_fields(&mut self) {
-        let gravity = self.gravity;
-        let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
-        let open: Vec<(usize, Throat)> = self
-            .nozzles
+    /// The nozzles that are open, with the index of the liquid in each.
+    fn open_throats(&self) -> Vec<(usize, Throat)> {
+        self.nozzles
             .iter()
             .filter_map(|(_, n)| {
                 let fluid = self.fluids.get(n.fluid)?;
@@ -323,10 +356,17 @@ impl World {
                 let throat = n.emitter.throat(self.time, spacing, support)?;
                 Some((n.fluid.index(), throat))
             })
-            .collect();
+            .collect()
+    }
+
+    /// Adds gravity and all fields to the accelerations; liquid that has not left
+    /// its nozzle yet moves with that.
+    fn apply_fields(&mut self) {
+        let gravity = self.gravity;
+        let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
+        let open = self.open_throats();
         for (index, fluid) in self.fluids.iter_mut() {
-            let own = open.iter().filter(|(i, _)| *i == index);
-            let throats: Vec<Throat> = own.map(|&(_, t)| t).collect();
+            let throats = throats_of(&open, index);
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
@@ -354,7 +394,8 @@ impl World {
 
     /// Leap-frog (Grahn 2008, 7.1): velocities go from the middle of the last
     /// sub-step to the middle of this one. Fails if a particle runs away.
-    fn kick(&mut self, kick: f32, dt: f32, limit: StepLimit) -> Result<(), StepError> {
+    fn kick(&mut self, dt: f32, limit: StepLimit) -> Result<(), StepError> {
+        let kick = 0.5 * (self.previous_dt + dt);
         self.max_speed = 0.0;
         self.max_acceleration = 0.0;
         for (_, fluid) in self.fluids.iter_mut() {
@@ -391,18 +432,24 @@ impl World {
     }
 
     /// Moves every particle past all obstacles to its new place (7.2), with friction
-    /// where walls press on it, and notes the contacts. `kick` is the time over
-    /// which the walls' pressure has just acted.
-    fn drift(&mut self, kick: f32, dt: f32) {
+    /// where walls press on it, and notes the contacts.
+    fn drift(&mut self, dt: f32) {
         let obstacles: Obstacles<'_> = self.obstacles.iter().collect();
         self.contacts.clear();
         for (matter, fluid) in self.fluids.iter_mut() {
-            let (mass, radius) = (fluid.particle_mass(), fluid.particle_radius());
+            let radius = fluid.contact_radius();
+            // The time over which the walls' pressure has just acted.
+            let pushed = if fluid.is_incompressible() {
+                dt
+            } else {
+                0.5 * (self.previous_dt + dt)
+            };
             let reach = fluid.wall_reach();
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
                 id,
+                inverse_mass,
                 walls,
                 ..
             } = fluid.motion_mut();
@@ -414,19 +461,25 @@ impl World {
                 vy.par_chunks_mut(CHUNK),
                 vz.par_chunks_mut(CHUNK),
                 id.par_chunks(CHUNK),
+                inverse_mass.par_chunks(CHUNK),
                 &walls.chunks,
             )
                 .into_par_iter()
-                .map(|(x, y, z, vx, vy, vz, id, walls)| {
+                .map(|(x, y, z, vx, vy, vz, id, inverse_mass, walls)| {
                     let mut contacts = Vec::new();
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
+                        let mass = 1.0 / inverse_mass[i];
                         let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
-                        for mirror in walls.of(i).iter().filter(|m| m.push > 0.0) {
-                            let (normal, pressing) = (mirror.wall.normal, kick * mirror.push);
+                        for mirror in walls.of(i).iter().filter(|m| m.acts()) {
+                            let (normal, pressing) = (mirror.wall.normal, pushed * mirror.push);
                             let index = mirror.obstacle;
-                            let rubbed =
-                                friction(velocity, normal, pressing, obstacles.friction_of(index));
+                            let rubbed = friction(
+                                velocity,
+                                normal,
+                                pressing.max(0.0),
+                                obstacles.friction_of(index),
+                            );
                             velocity += rubbed;
                             let triangle = mirror.wall.triangle;
                             let (place, barycentric) =
@@ -438,7 +491,7 @@ impl World {
                                 triangle,
                                 barycentric,
                                 place,
-                                impulse: mass * (pressing * normal + rubbed),
+                                impulse: mass * (pressing * normal + pushed * mirror.drag + rubbed),
                             });
                         }
                         let ball = Ball {
@@ -479,10 +532,18 @@ impl World {
     }
 }
 
+/// The open nozzles of one liquid.
+fn throats_of(open: &[(usize, Throat)], fluid: usize) -> Vec<Throat> {
+    let own = open.iter().filter(|(i, _)| *i == fluid);
+    own.map(|&(_, t)| t).collect()
+}
+
 fn remedy(limit: StepLimit) -> &'static str {
     match limit {
+        StepLimit::Speed => "raise `spacing`, or look for a jet or a fall too fast for it",
         StepLimit::SoundSpeed => "lower `sound_speed` or raise `spacing`",
         StepLimit::Viscosity => "lower `viscosity` or `numerical_viscosity`, or raise `spacing`",
+        StepLimit::Diffusion => "lower `diffusivity` or raise `spacing`",
         StepLimit::SurfaceTension => "lower `surface_tension` or raise `spacing`",
         StepLimit::Acceleration => "look for overlapping particles or a strong field",
         StepLimit::Frame | StepLimit::Fixed => "raise `step.max_substeps`",

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use crate::contact::{Contact, Obstacle};
 use crate::field::Field;
 use crate::fluid::{
-    DensityKernel, Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink,
+    Content, DensityKernel, Emitter, Fill, FillError, Fluid, FluidSettings, Liquid, NewParticle,
+    SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
 use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
@@ -80,7 +81,7 @@ impl Matter for Fluid {
         PointsView {
             position: self.positions(),
             velocity: self.velocities(),
-            inverse_mass: PerPoint::Same(1.0 / self.particle_mass()),
+            inverse_mass: PerPoint::Each(self.inverse_masses()),
             radius: self.particle_radius(),
             id: self.ids(),
         }
@@ -91,10 +92,18 @@ impl Matter for Fluid {
     }
 
     fn scalars(&self) -> Vec<(&'static str, Vec<f32>)> {
-        vec![
+        let mut scalars = vec![
             ("density", self.densities().to_vec()),
             ("pressure", self.pressures().collect()),
-        ]
+        ];
+        if self.liquids().len() > 1 {
+            let liquid = self.liquid_of().iter().map(|&l| f32::from(l));
+            scalars.push(("liquid", liquid.collect()));
+        }
+        if self.concentrations().iter().any(|&c| c != 0.0) {
+            scalars.push(("concentration", self.concentrations().to_vec()));
+        }
+        scalars
     }
 
     fn bytes(&self) -> usize {
@@ -212,6 +221,17 @@ impl World {
         Ok(self.fluids.add(Fluid::new(settings)?))
     }
 
+    /// Adds another liquid to an incompressible one: they share neighbours and
+    /// pressure but do not mix. Returns its index for [`Content`]; `None` for a stale
+    /// handle.
+    pub fn add_liquid(
+        &mut self,
+        fluid: Handle<Fluid>,
+        liquid: Liquid,
+    ) -> Option<Result<u8, SettingsError>> {
+        Some(self.fluids.get_mut(fluid)?.add_liquid(liquid))
+    }
+
     /// Fills a space with liquid at rest. Returns the number of particles.
     pub fn fill(&mut self, fluid: Handle<Fluid>, fill: &Fill) -> Result<usize, FillError> {
         let Some(spacing) = self.fluids.get(fluid).map(|f| f.settings().spacing) else {
@@ -228,17 +248,29 @@ impl World {
         Ok(self.add_particles(fluid, &particles))
     }
 
-    /// Adds single particles. Returns how many; 0 for a stale handle.
+    /// Adds single particles of the first liquid. Returns how many; 0 for a stale
+    /// handle.
     pub fn add_particles(&mut self, fluid: Handle<Fluid>, particles: &[NewParticle]) -> usize {
+        self.add_content(fluid, particles, Content::default())
+    }
+
+    /// Adds single particles of any liquid, with dye or without. Returns how many; 0
+    /// for a stale handle or an unknown liquid.
+    pub fn add_content(
+        &mut self,
+        fluid: Handle<Fluid>,
+        particles: &[NewParticle],
+        content: Content,
+    ) -> usize {
         let obstacles = &self.obstacles;
         match self.fluids.get_mut(fluid) {
-            Some(fluid) => {
-                fluid.add(particles, |p| sides(obstacles, p));
+            Some(fluid) if usize::from(content.liquid) < fluid.liquids().len() => {
+                fluid.add(particles, content, |p| sides(obstacles, p));
                 let fastest = particles.iter().map(|p| p.velocity.length());
                 self.max_speed = fastest.fold(self.max_speed, f32::max);
                 particles.len()
             }
-            None => 0,
+            _ => 0,
         }
     }
 
@@ -489,11 +521,17 @@ impl World {
                 f32::from(u8::from(s.negative_pressure)),
                 f32::from(u8::from(s.density_kernel == DensityKernel::Poly6)),
             ]);
+            hash.text(&format!("{:?} {:?}", s.pressure, s.tolerances));
+            hash.text(&format!("{:?}", fluid.liquids()));
             hash.text(&s.max_particles.to_string());
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);
-            hash.f32s(&[obstacle.restitution, obstacle.friction]);
+            hash.f32s(&[
+                obstacle.restitution,
+                obstacle.friction,
+                obstacle.contact_angle,
+            ]);
             hash.word(u32::from(obstacle.no_slip));
             hash.text(obstacle.index_name());
             if let Some((normal, offset)) = obstacle.as_plane() {

@@ -2,6 +2,7 @@
 
 mod colliders;
 mod colon;
+mod dam_break;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
@@ -16,10 +17,11 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 4] = [
+const ALL: [(&str, Bench); 5] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("sph", sph::bench),
+    ("dam-break", dam_break::bench),
     ("colon", colon::bench),
 ];
 

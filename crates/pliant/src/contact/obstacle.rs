@@ -1,5 +1,6 @@
 //! What matter bumps into: static surfaces.
 
+use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -22,6 +23,8 @@ pub struct Obstacle {
     /// Liquid sticks to it by its viscosity, as real liquids do, instead of slipping
     /// along.
     pub no_slip: bool,
+    /// Angle at which a drop meets it, in radians: 0 is wetted, π repels.
+    pub contact_angle: f32,
     shape: Shape,
 }
 
@@ -64,6 +67,7 @@ impl Obstacle {
             restitution: 0.0,
             friction: 0.0,
             no_slip: false,
+            contact_angle: FRAC_PI_2,
             shape: Shape::Plane {
                 normal,
                 offset: normal.dot(point),
@@ -89,6 +93,7 @@ impl Obstacle {
             restitution: 0.0,
             friction: 0.0,
             no_slip: false,
+            contact_angle: FRAC_PI_2,
             shape: Shape::Surface(Surface {
                 mesh,
                 index,
@@ -108,6 +113,7 @@ impl Obstacle {
             restitution: 0.0,
             friction: 0.0,
             no_slip: false,
+            contact_angle: FRAC_PI_2,
             shape: Shape::Surface(Surface {
                 mesh,
                 index: index.clone(),
@@ -128,6 +134,12 @@ impl Obstacle {
     /// Lets liquid stick to it, or slip along.
     pub fn with_no_slip(mut self, no_slip: bool) -> Obstacle {
         self.no_slip = no_slip;
+        self
+    }
+
+    /// Sets the angle in radians at which drops meet it.
+    pub fn with_contact_angle(mut self, angle: f32) -> Obstacle {
+        self.contact_angle = angle;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use super::liquid::Content;
 use super::state::NewParticle;
 use crate::field::Region;
 
@@ -22,6 +23,8 @@ pub struct Emitter {
     pub stop: f64,
     /// Most particles it may make.
     pub limit: usize,
+    /// What leaves it.
+    pub content: Content,
     /// Particles made so far.
     pub(crate) made: usize,
     /// Discs due so far, made or left out for want of room.
@@ -39,6 +42,7 @@ impl Emitter {
             start: 0.0,
             stop: f64::INFINITY,
             limit: usize::MAX,
+            content: Content::default(),
             made: 0,
             discs: 0,
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::settings::PressureMethod;
 use super::state::Fluid;
 
 /// The law that limits the sub-step.
@@ -10,10 +11,14 @@ use super::state::Fluid;
 pub enum StepLimit {
     /// The step asked for was short enough.
     Frame,
+    /// A particle may move only part of the spacing.
+    Speed,
     /// A sound wave may cross only part of the support radius.
     SoundSpeed,
     /// Momentum diffuses through part of the support radius.
     Viscosity,
+    /// Dye diffuses through part of the support radius.
+    Diffusion,
     /// A capillary wave crosses part of the support radius.
     SurfaceTension,
     /// The largest acceleration may move a particle only part of the support radius.
@@ -26,8 +31,10 @@ impl std::fmt::Display for StepLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             StepLimit::Frame => "the frame",
+            StepLimit::Speed => "speed",
             StepLimit::SoundSpeed => "the speed of sound",
             StepLimit::Viscosity => "viscosity",
+            StepLimit::Diffusion => "diffusion",
             StepLimit::SurfaceTension => "surface tension",
             StepLimit::Acceleration => "acceleration",
             StepLimit::Fixed => "the scene's fixed sub-step",
@@ -56,21 +63,32 @@ impl Fluid {
         let h = self.support_radius();
         let material = &self.settings().material;
         let rho = material.density;
-        let bounds = [
-            (
-                cfl * h / (self.sound_speed() + speed),
-                StepLimit::SoundSpeed,
-            ),
-            (
-                rho * h * h / (30.0 * self.effective_viscosity()),
-                StepLimit::Viscosity,
-            ),
-            (
-                (rho * h.powi(3) / (4.0 * std::f32::consts::PI * material.surface_tension)).sqrt(),
-                StepLimit::SurfaceTension,
-            ),
-            (0.5 * (h / acceleration).sqrt(), StepLimit::Acceleration),
-        ];
+        let viscosity = rho * h * h / (30.0 * self.effective_viscosity());
+        // The lightest and most tense of several liquids.
+        let tension = self.liquids().iter().map(|l| {
+            let m = &l.material;
+            (m.density * h.powi(3) / (4.0 * std::f32::consts::PI * m.surface_tension)).sqrt()
+        });
+        let tension = tension.fold(f32::INFINITY, f32::min);
+        let diffusion = self.liquids().iter().map(|l| l.diffusivity);
+        let diffusion = h * h / (30.0 * diffusion.fold(0.0, f32::max));
+        let bounds = match self.settings().pressure {
+            PressureMethod::WeaklyCompressible => [
+                (
+                    cfl * h / (self.sound_speed() + speed),
+                    StepLimit::SoundSpeed,
+                ),
+                (viscosity, StepLimit::Viscosity),
+                (tension, StepLimit::SurfaceTension),
+                (0.5 * (h / acceleration).sqrt(), StepLimit::Acceleration),
+            ],
+            PressureMethod::Dfsph => [
+                (cfl * self.settings().spacing / speed, StepLimit::Speed),
+                (diffusion, StepLimit::Diffusion),
+                (tension, StepLimit::SurfaceTension),
+                (0.1 * (h / acceleration).sqrt(), StepLimit::Acceleration),
+            ],
+        };
         let mut best = StepBound {
             dt: f32::INFINITY,
             limit: StepLimit::Frame,

@@ -1,17 +1,36 @@
-//! Liquids as smoothed particles (Grahn 2008, chapter 3).
+//! Liquids as smoothed particles.
 //!
-//! Start with [`Fluid`] in `state.rs`: the arrays of one liquid and how particles
-//! come and go. `sph.rs` holds the two hot loops (density, then forces),
-//! `kernels.rs` their smoothing kernels, `walls.rs` what walls add to them, `limits.rs` the largest stable step.
-//! `fill.rs` and `emitter.rs` make particles; `material.rs` names real liquids.
+//! Start with [`Fluid`] in `state.rs`: the arrays and how particles come and go;
+//! `stages.rs` is what a liquid does in a sub-step.
+//!
+//! - Incompressible liquids: `incompressible.rs` finds the pressure, over the lists of
+//!   `pairs.rs` and the mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
+//!   (walls), `thinning.rs` and `mixing.rs`; `cohesion.rs` is surface tension and
+//!   wetting; `cubic.rs` their kernel.
+//! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
+//!   `kernels.rs` their kernels, `walls.rs` what walls add to them.
+//! - `settings.rs`, `material.rs` and `liquid.rs` say what a liquid is, `limits.rs` how
+//!   long a sub-step may be, `fill.rs` and `emitter.rs` make particles.
 
+mod cohesion;
+mod cubic;
 mod emitter;
 mod fill;
+mod grip;
+mod images;
+mod incompressible;
 mod kernels;
 mod limits;
+mod liquid;
 mod material;
+mod mixing;
+mod pairs;
+mod settings;
 mod sph;
+mod stages;
 mod state;
+mod thinning;
+mod viscosity;
 mod walls;
 
 /// Particles per parallel task: enough to hide the cost of a task, few enough to
@@ -21,8 +40,13 @@ pub(crate) const CHUNK: usize = 256;
 pub(crate) use emitter::Throat;
 pub use emitter::{Emitter, Sink};
 pub use fill::{Fill, FillError, settle};
+pub(crate) use incompressible::Goal;
+pub use incompressible::{Solved, Tolerances};
 pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
+pub use liquid::{Content, Liquid, MOST_LIQUIDS};
 pub use material::Material;
+pub use settings::{DensityKernel, FluidSettings, PressureMethod, SettingsError};
 pub(crate) use state::Motion;
-pub use state::{DensityKernel, Fluid, FluidSettings, NewParticle, Sample, SettingsError};
+pub use state::{Fluid, NewParticle, Sample};
+pub use thinning::Thinning;

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::kernels::Kernels;
-use super::state::{DensityKernel, Fluid};
+use super::settings::DensityKernel;
+use super::state::Fluid;
 use super::walls::{ChunkWalls, Image, Images, MOST_WALLS, Mirror};
 use crate::math::Xyz;
 use crate::simd::{Lanes, WIDTH, dispatch};

@@ -4,7 +4,7 @@
 use glam::{DVec3, Vec3};
 
 use super::*;
-use crate::fluid::{DensityKernel, FluidSettings, Material, NewParticle};
+use crate::fluid::{Content, DensityKernel, FluidSettings, Material, NewParticle};
 use crate::simd::Portable;
 
 const SPACING: f32 = 0.02;
@@ -34,7 +34,7 @@ impl Random {
 fn settings() -> FluidSettings {
     FluidSettings {
         sound_speed: Some(20.0),
-        ..FluidSettings::new(Material::WATER, SPACING)
+        ..FluidSettings::weakly_compressible(Material::WATER, SPACING)
     }
 }
 
@@ -49,11 +49,12 @@ fn computed(settings: FluidSettings, points: &[Vec3]) -> Fluid {
         })
         .collect();
     let mut fluid = Fluid::new(settings).unwrap();
-    fluid.add(&particles, |_| 0);
+    fluid.choose_noise_speed(9.81);
+    fluid.add(&particles, Content::default(), |_| 0);
     fluid.sort();
     fluid.find_walls(&[]);
-    fluid.compute_density();
-    fluid.compute_forces();
+    fluid.compute_density(|_| false);
+    fluid.compute_forces(&[]);
     fluid
 }
 

@@ -2,129 +2,18 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use super::cohesion::Tensions;
+use super::incompressible::{Incompressible, Solved};
 use super::kernels::Kernels;
+use super::liquid::{Content, Liquid, MOST_LIQUIDS};
 use super::material::Material;
-use super::sph;
+use super::settings::{FluidSettings, PressureMethod, SettingsError};
 use super::walls::Walls;
-use crate::contact::Obstacle;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
 use crate::simd::WIDTH;
 use crate::space::{CellGrid, NeighbourSearch};
-
-/// The kernel that density is summed with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DensityKernel {
-    /// The kernel whose gradient gives the pressure force: forces then follow from
-    /// an energy, and a liquid at rest stays at rest.
-    #[default]
-    Spiky,
-    /// Poly6, as Grahn 2008 and Müller et al. 2003 have it: density and force do not
-    /// fit together, which keeps a resting liquid simmering.
-    Poly6,
-}
-
-/// Parameters of a liquid that stay the same while it runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FluidSettings {
-    /// Name in reports and files.
-    pub name: String,
-    /// Density, viscosity and surface tension.
-    pub material: Material,
-    /// Distance between neighbouring particles at rest, in metres.
-    pub spacing: f32,
-    /// Support radius of the kernels in units of `spacing`; 2 gives about 33 neighbours.
-    pub support: f32,
-    /// Speed of sound in m/s, the liquid's stiffness: density varies by about
-    /// (v / sound_speed)². `None` takes ten times the speed of a fall through the
-    /// world's height.
-    pub sound_speed: Option<f32>,
-    /// The kernel that density is summed with.
-    pub density_kernel: DensityKernel,
-    /// Extra viscosity that calms particle noise, as the α of Monaghan 1992:
-    /// adds α ρ h c / 10 to the dynamic viscosity. 0 for none.
-    pub numerical_viscosity: f32,
-    /// Let pressure go below zero where the liquid is thinned out, as Grahn 2008
-    /// (3.13) literally has it; particles then clump. Off by default.
-    pub negative_pressure: bool,
-    /// Emitters stop at this number of particles.
-    pub max_particles: usize,
-}
-
-impl FluidSettings {
-    /// The usual parameters for a liquid of `material` with particles `spacing` apart.
-    pub fn new(material: Material, spacing: f32) -> FluidSettings {
-        FluidSettings {
-            name: "fluid".into(),
-            material,
-            spacing,
-            support: 2.0,
-            sound_speed: None,
-            density_kernel: DensityKernel::default(),
-            numerical_viscosity: 0.05,
-            negative_pressure: false,
-            max_particles: 10_000_000,
-        }
-    }
-
-    /// Checks that the liquid can exist.
-    pub fn check(&self) -> Result<(), SettingsError> {
-        let error = |key, value: f32, right| {
-            Err(SettingsError {
-                key,
-                value: value.to_string(),
-                right,
-            })
-        };
-        if let Some((key, value)) = self.material.nonsense() {
-            return error(
-                key,
-                value,
-                "a finite number, not negative (density: above 0)",
-            );
-        }
-        if !(self.spacing.is_finite() && self.spacing > 0.0) {
-            return error(
-                "spacing",
-                self.spacing,
-                "a length above 0, such as 0.01 (metres)",
-            );
-        }
-        if !(1.2..=4.0).contains(&self.support) {
-            return error("support", self.support, "between 1.2 and 4 spacings");
-        }
-        if let Some(c) = self.sound_speed
-            && !(c.is_finite() && c > 0.0)
-        {
-            return error("sound_speed", c, "a speed above 0, such as 20 (m/s)");
-        }
-        if !(self.numerical_viscosity.is_finite() && self.numerical_viscosity >= 0.0) {
-            return error(
-                "numerical_viscosity",
-                self.numerical_viscosity,
-                "0 or a small number such as 0.05",
-            );
-        }
-        Ok(())
-    }
-}
-
-/// A parameter that no liquid can have.
-#[derive(Clone, Debug, Error, PartialEq)]
-#[error("`{key}` is {value}, but must be {right}")]
-pub struct SettingsError {
-    /// Name of the parameter.
-    pub key: &'static str,
-    /// What was given.
-    pub value: String,
-    /// What would be right.
-    pub right: &'static str,
-}
 
 /// A particle to be added.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,16 +24,19 @@ pub struct NewParticle {
     pub velocity: Vec3,
 }
 
-/// One liquid: particles of equal mass in flat arrays, kept sorted by cell.
+/// Particles of equal volume in flat arrays, kept sorted by cell: one liquid, or
+/// several that do not mix.
 ///
 /// Arrays that the hot loops read are longer than the particle count by one
 /// vector width, so that a load at the last particle stays in bounds.
 #[derive(Clone, Debug)]
 pub struct Fluid {
-    settings: FluidSettings,
+    pub(super) settings: FluidSettings,
+    pub(super) liquids: Vec<Liquid>,
+    pub(super) tensions: Tensions,
     pub(super) kernels: Kernels,
     sound_speed: f32,
-    count: usize,
+    pub(super) count: usize,
     pub(super) position: XyzVec,
     /// Velocities at half steps (leap-frog).
     pub(super) velocity: XyzVec,
@@ -154,13 +46,29 @@ pub struct Fluid {
     /// p / ρ², the particle's share of the symmetric pressure force.
     pub(super) pressure_term: Vec<f32>,
     pub(super) walls: Walls,
+    /// Of an incompressible liquid: pressures that keep its density and take out its
+    /// divergence, in Pa; the next sub-step starts from them.
+    pub(super) pressure: Vec<f32>,
+    pub(super) impulse: Vec<f32>,
+    /// Dynamic viscosity in Pa·s.
+    pub(super) viscosity: Vec<f32>,
+    pub(super) solver: Option<Box<Incompressible>>,
+    /// Speed that numerical viscosity is measured by.
+    pub(super) noise_speed: f32,
+    pub(super) solved: [Solved; 2],
+    /// Index of each particle's liquid, and 1 / mass.
+    pub(super) liquid: Vec<u8>,
+    pub(super) inverse_mass: Vec<f32>,
+    /// Dye or contrast medium, 0 to 1.
+    pub(super) concentration: Vec<f32>,
     id: Vec<u32>,
     /// Bit b is set if the particle was made inside closed obstacle b.
     side: Vec<u32>,
     next_id: u32,
     pub(super) grid: CellGrid,
-    scratch: Vec<f32>,
+    pub(super) scratch: Vec<f32>,
     scratch_u32: Vec<u32>,
+    scratch_u8: Vec<u8>,
 }
 
 impl Fluid {
@@ -168,8 +76,26 @@ impl Fluid {
     pub fn new(settings: FluidSettings) -> Result<Fluid, SettingsError> {
         settings.check()?;
         let kernels = Kernels::new(settings.support * settings.spacing);
+        let solver = (settings.pressure == PressureMethod::Dfsph).then(|| {
+            Box::new(Incompressible::new(
+                kernels.support_radius,
+                settings.spacing,
+            ))
+        });
+        let liquids = vec![settings.liquid()];
         Ok(Fluid {
             kernels,
+            tensions: Tensions::of(&liquids),
+            liquids,
+            liquid: Vec::new(),
+            inverse_mass: Vec::new(),
+            concentration: Vec::new(),
+            pressure: Vec::new(),
+            impulse: Vec::new(),
+            viscosity: Vec::new(),
+            solver,
+            noise_speed: 0.0,
+            solved: [Solved::default(); 2],
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,
@@ -186,6 +112,7 @@ impl Fluid {
             grid: CellGrid::default(),
             scratch: Vec::new(),
             scratch_u32: Vec::new(),
+            scratch_u8: Vec::new(),
         })
     }
 
@@ -204,9 +131,56 @@ impl Fluid {
         self.count == 0
     }
 
-    /// Mass of every particle in kg: the liquid's density times spacing³.
+    /// Adds another liquid of an incompressible fluid; returns its index for
+    /// [`super::Content`].
+    pub fn add_liquid(&mut self, liquid: Liquid) -> Result<u8, SettingsError> {
+        liquid.check()?;
+        let refuse = |right| {
+            Err(SettingsError {
+                key: "liquids",
+                value: (self.liquids.len() + 1).to_string(),
+                right,
+            })
+        };
+        if !self.is_incompressible() {
+            return refuse("1 for a weakly compressible fluid: choose `dfsph`");
+        }
+        if self.liquids.len() >= MOST_LIQUIDS {
+            return refuse("at most 16");
+        }
+        self.liquids.push(liquid);
+        self.tensions = Tensions::of(&self.liquids);
+        Ok((self.liquids.len() - 1) as u8)
+    }
+
+    /// Its liquids; the first is that of the settings.
+    pub fn liquids(&self) -> &[Liquid] {
+        &self.liquids
+    }
+
+    /// Index of each particle's liquid.
+    pub fn liquid_of(&self) -> &[u8] {
+        &self.liquid[..self.count]
+    }
+
+    /// Concentration of dye or contrast medium of each particle, 0 to 1.
+    pub fn concentrations(&self) -> &[f32] {
+        &self.concentration[..self.count]
+    }
+
+    /// 1 / mass of each particle, in 1/kg.
+    pub fn inverse_masses(&self) -> &[f32] {
+        &self.inverse_mass[..self.count]
+    }
+
+    /// Volume that each particle stands for, in m³: spacing³.
+    pub fn particle_volume(&self) -> f32 {
+        self.settings.spacing.powi(3)
+    }
+
+    /// Mass in kg of a particle of the first liquid: its density times the volume.
     pub fn particle_mass(&self) -> f32 {
-        self.settings.material.density * self.settings.spacing.powi(3)
+        self.settings.material.density * self.particle_volume()
     }
 
     /// Radius with which a particle touches walls: half the spacing.
@@ -224,18 +198,51 @@ impl Fluid {
         self.sound_speed
     }
 
+    /// True if it is solved as incompressible.
+    pub fn is_incompressible(&self) -> bool {
+        self.solver.is_some()
+    }
+
+    /// How the two pressure solves of the last sub-step ended: divergence, density.
+    pub fn solved(&self) -> [Solved; 2] {
+        self.solved
+    }
+
+    /// Radius with which a particle touches walls: the pressure of an incompressible
+    /// liquid keeps it at half a spacing, and contact only guards against worse.
+    pub(crate) fn contact_radius(&self) -> f32 {
+        let spacing = self.settings.spacing;
+        if self.is_incompressible() {
+            0.25 * spacing
+        } else {
+            0.5 * spacing
+        }
+    }
+
+    pub(crate) fn choose_noise_speed(&mut self, gravity: f32) {
+        self.noise_speed = match self.settings.pressure {
+            PressureMethod::Dfsph => (gravity * self.support_radius()).sqrt(),
+            PressureMethod::WeaklyCompressible => self.sound_speed / 10.0,
+        };
+    }
+
     pub(crate) fn choose_sound_speed(&mut self, c: f32) {
         if self.sound_speed <= 0.0 {
             self.sound_speed = c;
         }
     }
 
-    /// The viscosity used, physical and numerical, in Pa·s.
+    /// The viscosity of the first liquid, physical and numerical, in Pa·s; of a
+    /// shear-thinning one that at high shear.
     pub fn effective_viscosity(&self) -> f32 {
-        let s = &self.settings;
-        s.material.viscosity
-            + s.numerical_viscosity * s.material.density * self.support_radius() * self.sound_speed
-                / 10.0
+        let material = &self.settings.material;
+        material.thinned() + self.numerical_viscosity(material)
+    }
+
+    /// What particle noise is calmed with, in Pa·s.
+    pub(super) fn numerical_viscosity(&self, material: &Material) -> f32 {
+        let alpha = self.settings.numerical_viscosity;
+        alpha * material.density * self.support_radius() * self.noise_speed
     }
 
     /// Particle positions in metres, in memory order.
@@ -255,7 +262,15 @@ impl Fluid {
 
     /// Pressures in Pa as of the last sub-step.
     pub fn pressures(&self) -> impl Iterator<Item = f32> + '_ {
-        (0..self.count).map(|i| self.pressure_term[i] * self.density[i] * self.density[i])
+        (0..self.count).map(|i| self.pressure_of(i))
+    }
+
+    fn pressure_of(&self, i: usize) -> f32 {
+        match &self.solver {
+            // The solver's pressure works on the gradient that lattice sums find.
+            Some(solver) => self.pressure[i] * solver.kernel.lattice_gradient,
+            None => self.pressure_term[i] * self.density[i] * self.density[i],
+        }
     }
 
     /// Names of the particles: given once, kept however memory is re-ordered.
@@ -291,19 +306,32 @@ impl Fluid {
                 &mut self.acceleration.z[..n],
             ],
             id: &self.id[..n],
+            inverse_mass: &self.inverse_mass[..n],
             walls: &self.walls,
         }
     }
 
     /// Adds particles; `side` says in which closed obstacles each one lies.
-    pub(crate) fn add(&mut self, particles: &[NewParticle], side: impl Fn(Vec3) -> u32) {
+    pub(crate) fn add(
+        &mut self,
+        particles: &[NewParticle],
+        content: Content,
+        side: impl Fn(Vec3) -> u32,
+    ) {
         let first = self.count;
+        let density = match self.liquids.get(content.liquid as usize) {
+            Some(liquid) => liquid.material.density,
+            None => return,
+        };
         self.resize(first + particles.len());
         for (i, p) in particles.iter().enumerate() {
             self.position.set(first + i, p.position);
             self.velocity.set(first + i, p.velocity);
-            self.density[first + i] = self.settings.material.density;
-            self.inverse_density[first + i] = 1.0 / self.settings.material.density;
+            self.density[first + i] = density;
+            self.inverse_density[first + i] = 1.0 / density;
+            self.liquid[first + i] = content.liquid;
+            self.inverse_mass[first + i] = 1.0 / (density * self.particle_volume());
+            self.concentration[first + i] = content.concentration;
             self.id[first + i] = self.next_id;
             self.side[first + i] = side(p.position);
             self.next_id = self.next_id.wrapping_add(1);
@@ -330,9 +358,14 @@ impl Fluid {
                     &mut self.density,
                     &mut self.inverse_density,
                     &mut self.pressure_term,
+                    &mut self.pressure,
+                    &mut self.impulse,
+                    &mut self.inverse_mass,
+                    &mut self.concentration,
                 ] {
                     a[kept] = a[i];
                 }
+                self.liquid[kept] = self.liquid[i];
                 self.id[kept] = self.id[i];
                 self.side[kept] = self.side[i];
             }
@@ -359,6 +392,10 @@ impl Fluid {
             &mut self.density,
             &mut self.inverse_density,
             &mut self.pressure_term,
+            &mut self.pressure,
+            &mut self.impulse,
+            &mut self.inverse_mass,
+            &mut self.concentration,
             &mut self.scratch,
         ] {
             a.resize(padded, 0.0);
@@ -366,6 +403,8 @@ impl Fluid {
         self.id.resize(count, 0);
         self.side.resize(count, 0);
         self.scratch_u32.resize(count, 0);
+        self.liquid.resize(count, 0);
+        self.scratch_u8.resize(count, 0);
     }
 
     /// Sorts the particles by cell and indexes them.
@@ -381,6 +420,10 @@ impl Fluid {
             &mut self.velocity.x,
             &mut self.velocity.y,
             &mut self.velocity.z,
+            &mut self.pressure,
+            &mut self.impulse,
+            &mut self.inverse_mass,
+            &mut self.concentration,
         ] {
             gather(&mut self.scratch[..n], array, order);
             std::mem::swap(&mut self.scratch, array);
@@ -389,30 +432,8 @@ impl Fluid {
             gather(&mut self.scratch_u32, array, order);
             std::mem::swap(&mut self.scratch_u32, array);
         }
-    }
-
-    /// How far a particle looks for walls: none comes nearer to a wall than half a
-    /// spacing, so none further away than this sees an image.
-    pub(crate) fn wall_reach(&self) -> f32 {
-        self.kernels.support_radius - 0.5 * self.settings.spacing
-    }
-
-    /// Finds the walls around every particle. Needs [`Fluid::sort`].
-    pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
-        let reach = self.wall_reach();
-        let position = head(&self.position, self.count);
-        self.walls.find(position, reach, obstacles);
-    }
-
-    /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
-    pub(crate) fn compute_density(&mut self) {
-        sph::density(self);
-    }
-
-    /// Computes the accelerations by pressure, viscosity and surface tension.
-    /// Needs [`Fluid::compute_density`].
-    pub(crate) fn compute_forces(&mut self) {
-        sph::forces(self);
+        gather(&mut self.scratch_u8, &self.liquid, order);
+        std::mem::swap(&mut self.scratch_u8, &mut self.liquid);
     }
 
     /// Density and velocity interpolated at `p` (Grahn 2008, 3.1), or `None`
@@ -432,7 +453,7 @@ impl Fluid {
                 let w = self.kernels.poly6(r_squared) * self.inverse_density[i];
                 sum += w;
                 sample.density += w * self.density[i];
-                sample.pressure += w * self.pressure_term[i] * self.density[i] * self.density[i];
+                sample.pressure += w * self.pressure_of(i);
                 sample.velocity += w * self.velocity.get(i);
             }
         }
@@ -453,9 +474,16 @@ impl Fluid {
             + self.density.capacity()
             + self.inverse_density.capacity()
             + self.pressure_term.capacity()
+            + self.pressure.capacity()
+            + self.impulse.capacity()
+            + self.inverse_mass.capacity()
+            + self.concentration.capacity()
+            + self.viscosity.capacity()
             + self.scratch.capacity();
         let words = self.id.capacity() + self.side.capacity() + self.scratch_u32.capacity();
-        4 * (floats + words) + self.grid.bytes() + self.walls.bytes()
+        let solver = self.solver.as_ref().map_or(0, |s| s.bytes());
+        let liquids = self.liquid.capacity() + self.scratch_u8.capacity();
+        4 * (floats + words) + liquids + self.grid.bytes() + self.walls.bytes() + solver
     }
 
     /// Writes everything that changes while it runs.
@@ -472,6 +500,12 @@ impl Fluid {
         out.f32s(&self.density[..n]);
         out.f32s(&self.inverse_density[..n]);
         out.f32s(&self.pressure_term[..n]);
+        out.f32s(&self.pressure[..n]);
+        out.f32s(&self.impulse[..n]);
+        out.f32s(&self.inverse_mass[..n]);
+        out.f32s(&self.concentration[..n]);
+        let liquids: Vec<u32> = self.liquid.iter().map(|&l| u32::from(l)).collect();
+        out.u32s(&liquids);
         out.u32s(&self.id[..n]);
         out.u32s(&self.side[..n]);
     }
@@ -494,6 +528,21 @@ impl Fluid {
         from.f32s(&mut self.density[..n])?;
         from.f32s(&mut self.inverse_density[..n])?;
         from.f32s(&mut self.pressure_term[..n])?;
+        from.f32s(&mut self.pressure[..n])?;
+        from.f32s(&mut self.impulse[..n])?;
+        from.f32s(&mut self.inverse_mass[..n])?;
+        from.f32s(&mut self.concentration[..n])?;
+        let mut liquids = vec![0; n];
+        from.u32s(&mut liquids)?;
+        for (to, &from) in self.liquid.iter_mut().zip(&liquids) {
+            if from as usize >= self.liquids.len() {
+                return Err(CheckpointError::Mismatch(format!(
+                    "it has a particle of liquid {from}, but the fluid has {}",
+                    self.liquids.len()
+                )));
+            }
+            *to = from as u8;
+        }
         from.u32s(&mut self.id[..n])?;
         from.u32s(&mut self.side[..n])?;
         Ok(())
@@ -517,10 +566,11 @@ pub(crate) struct Motion<'a> {
     pub velocity: [&'a mut [f32]; 3],
     pub acceleration: [&'a mut [f32]; 3],
     pub id: &'a [u32],
+    pub inverse_mass: &'a [f32],
     pub walls: &'a Walls,
 }
 
-fn head(v: &XyzVec, n: usize) -> Xyz<'_> {
+pub(super) fn head(v: &XyzVec, n: usize) -> Xyz<'_> {
     Xyz {
         x: &v.x[..n],
         y: &v.y[..n],

@@ -29,10 +29,20 @@ pub(crate) struct Mirror {
     /// The obstacle's index.
     pub obstacle: u32,
     /// Liquid sticks to it.
-    no_slip: bool,
+    pub no_slip: bool,
     /// Acceleration of the particle by this wall along its normal, in m/s², as of
     /// the last force pass.
     pub push: f32,
+    /// Acceleration along the wall by the viscosity of liquid that sticks to it.
+    pub drag: Vec3,
+}
+
+impl Mirror {
+    /// True if the wall has pushed or slowed the particle.
+    #[inline]
+    pub fn acts(&self) -> bool {
+        self.push != 0.0 || self.drag != Vec3::ZERO
+    }
 }
 
 /// The walls of one chunk of particles.
@@ -44,6 +54,11 @@ pub(crate) struct ChunkWalls {
 }
 
 impl ChunkWalls {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.start.len().saturating_sub(1)
+    }
+
     /// The walls of particle `k` of the chunk, nearest first.
     #[inline]
     pub fn of(&self, k: usize) -> &[Mirror] {
@@ -76,6 +91,7 @@ impl ChunkWalls {
                         obstacle: index as u32,
                         no_slip: obstacle.no_slip,
                         push: 0.0,
+                        drag: Vec3::ZERO,
                     });
                 });
             }
@@ -93,6 +109,12 @@ pub(crate) struct Walls {
 }
 
 impl Walls {
+    /// The walls of particle `i`, nearest first.
+    #[inline]
+    pub fn of(&self, i: usize) -> &[Mirror] {
+        self.chunks[i / CHUNK].of(i % CHUNK)
+    }
+
     /// Finds the walls within `reach` of every position.
     pub fn find(&mut self, position: Xyz<'_>, reach: f32, obstacles: &[(usize, &Obstacle)]) {
         let n = position.len();
@@ -233,14 +255,14 @@ impl Images {
 mod tests {
     use super::*;
     use crate::field::Region;
-    use crate::fluid::{Fill, Fluid, FluidSettings, Material, NewParticle};
+    use crate::fluid::{Content, Fill, Fluid, FluidSettings, Material, NewParticle};
 
     /// A lattice filling a box of planes has the rest density everywhere below its
     /// surface, corners included, and no force but at the surface.
     #[test]
     fn a_lattice_in_a_corner_does_not_notice_the_walls() {
         let spacing = 0.1;
-        let mut settings = FluidSettings::new(
+        let mut settings = FluidSettings::weakly_compressible(
             Material {
                 surface_tension: 0.0,
                 ..Material::WATER
@@ -262,7 +284,7 @@ mod tests {
                 velocity: Vec3::ZERO,
             })
             .collect();
-        fluid.add(&particles, |_| 0);
+        fluid.add(&particles, Content::default(), |_| 0);
         let walls = [
             Obstacle::plane("floor", Vec3::ZERO, Vec3::Y),
             Obstacle::plane("left", Vec3::ZERO, Vec3::X),
@@ -273,8 +295,8 @@ mod tests {
         let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
         fluid.sort();
         fluid.find_walls(&obstacles);
-        fluid.compute_density();
-        fluid.compute_forces();
+        fluid.compute_density(|_| false);
+        fluid.compute_forces(&[]);
         for i in 0..fluid.len() {
             let p = fluid.positions().get(i);
             if p.y > 1.0 - fluid.support_radius() {

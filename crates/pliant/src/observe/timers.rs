@@ -12,27 +12,36 @@ pub enum Stage {
     Neighbours,
     /// Walls around the points.
     Walls,
-    /// Density and pressure.
+    /// Density, and pressure where it follows from density.
     Density,
+    /// Compression taken out of the velocities of incompressible liquids.
+    Divergence,
     /// Internal forces.
     Forces,
     /// Gravity and other fields.
     Fields,
     /// Velocities and the choice of the sub-step.
     Integrate,
+    /// Viscosity solved implicitly.
+    Viscosity,
+    /// Pressure of incompressible liquids.
+    Pressure,
     /// Motion along the way to the new place, and what it hits.
     Contacts,
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 8] = [
+pub const STAGES: [(Stage, &str); 11] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
     (Stage::Walls, "walls"),
     (Stage::Density, "density"),
+    (Stage::Divergence, "divergence"),
     (Stage::Forces, "forces"),
     (Stage::Fields, "fields"),
     (Stage::Integrate, "integrate"),
+    (Stage::Viscosity, "viscosity"),
+    (Stage::Pressure, "pressure"),
     (Stage::Contacts, "contacts"),
 ];
 

@@ -10,7 +10,10 @@ use super::error::{Key, SceneError, nearest};
 use super::shape;
 use crate::contact::Obstacle;
 use crate::field::Field;
-use crate::fluid::{Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, Sink, settle};
+use crate::fluid::{
+    Content, Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, PressureMethod,
+    SettingsError, Sink, Tolerances, settle,
+};
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;
@@ -78,7 +81,8 @@ impl Scene {
         }
         let mut fluids = Vec::new();
         for (i, f) in s.fluid.iter().enumerate() {
-            fluids.push(self.fluid(i, f, &mut world, &meshes)?);
+            let first = fluids.first().copied();
+            fluids.extend(self.fluid(i, f, first, &mut world, &meshes)?);
         }
         let probes = s.probe.iter().map(|p| Probe {
             name: p.name.clone(),
@@ -110,9 +114,10 @@ impl Scene {
         &self,
         i: usize,
         f: &d::Fluid,
+        first: Option<Handle<Fluid>>,
         world: &mut World,
         meshes: &[(&str, Arc<TriMesh>)],
-    ) -> Result<Handle<Fluid>, SceneError> {
+    ) -> Result<Option<Handle<Fluid>>, SceneError> {
         let here = [Key::Name("fluid"), Key::Item(i)];
         let key = |k| [here[0], here[1], Key::Name(k)];
         let Some(mut material) = Material::named(&f.material) else {
@@ -127,41 +132,68 @@ impl Scene {
                 .with_help(format!("{near}known: {}", known.join(", "))));
         };
         material.density = f.density.unwrap_or(material.density);
-        material.viscosity = f.viscosity.unwrap_or(material.viscosity);
+        if let Some(viscosity) = f.viscosity {
+            material.viscosity = viscosity;
+            material.thinning = None;
+        }
+        material.thinning = f.thinning.or(material.thinning);
         material.surface_tension = f.surface_tension.unwrap_or(material.surface_tension);
         let settings = FluidSettings {
             name: f.name.clone(),
             material,
+            diffusivity: f.diffusivity,
             spacing: f.spacing,
             support: f.support,
+            pressure: f.pressure,
+            tolerances: Tolerances {
+                density: f.density_error,
+                divergence: f.divergence_error,
+                max_iterations: f.max_iterations,
+            },
             sound_speed: f.sound_speed,
             density_kernel: f.density_kernel,
             numerical_viscosity: f.numerical_viscosity,
             negative_pressure: f.negative_pressure,
             max_particles: f.max_particles,
         };
-        let handle = world
-            .add_fluid(settings)
-            .map_err(|e| self.at(&key(e.key), format!("fluid `{}`: {e}", f.name)))?;
+        let refused = |e: SettingsError| self.at(&key(e.key), format!("fluid `{}`: {e}", f.name));
+        // All liquids of a scene are one set of particles.
+        let (handle, liquid) = match first {
+            None => (world.add_fluid(settings).map_err(refused)?, 0),
+            Some(first) => {
+                let added = world.add_liquid(first, settings.liquid());
+                (first, added.unwrap_or(Ok(0)).map_err(refused)?)
+            }
+        };
         if f.fill.is_empty() && f.emitter.is_empty() {
             return Err(self
                 .at(&here, format!("fluid `{}` has no particles", f.name))
                 .with_help("add a [[fluid.fill]] or a [[fluid.emitter]]"));
         }
+        let others = world.fluid(handle).map_or(0, Fluid::len);
         let mut ends = Vec::new();
         for (k, fill) in f.fill.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("fill"), Key::Item(k)];
-            let before = ends.last().copied().unwrap_or(0);
+            let before = ends.last().copied().unwrap_or(others);
             let particles = self.fill(&path, fill, f, before, world, meshes)?;
-            world.add_particles(handle, &particles);
+            let content = Content {
+                liquid,
+                concentration: fill.concentration,
+            };
+            world.add_content(handle, &particles, content);
             ends.push(before + particles.len());
         }
-        self.no_overlap(&here, handle, &ends, world)?;
+        self.no_overlap(&here, handle, others, &ends, world)?;
         for (k, e) in f.emitter.iter().enumerate() {
             let path = [here[0], here[1], Key::Name("emitter"), Key::Item(k)];
-            world.add_emitter(handle, self.emitter(&path, e, f.spacing)?);
+            let mut emitter = self.emitter(&path, e, f.spacing)?;
+            emitter.content = Content {
+                liquid,
+                concentration: e.concentration,
+            };
+            world.add_emitter(handle, emitter);
         }
-        Ok(handle)
+        Ok(first.is_none().then_some(handle))
     }
 
     fn fill(
@@ -223,7 +255,8 @@ impl Scene {
         if points.len() as f64 > most {
             return Err(too_many((before + points.len()) as f64));
         }
-        if fill.settled {
+        // An incompressible liquid is as dense below as above.
+        if fill.settled && fluid.pressure == PressureMethod::WeaklyCompressible {
             let Some(sound_speed) = fluid.sound_speed else {
                 return Err(self
                     .at(path, "a settled fill needs the fluid's `sound_speed`")
@@ -265,12 +298,14 @@ impl Scene {
         Ok(emitter)
     }
 
-    /// Overlapping particles would be thrown apart by the first step. Fill `k` has
-    /// made the particles up to `ends[k]`.
+    /// Overlapping particles would be thrown apart by the first step. The first
+    /// `others` are those of other liquids; fill `k` has made the particles up to
+    /// `ends[k]`.
     fn no_overlap(
         &self,
         path: &[Key<'_>; 2],
         fluid: Handle<Fluid>,
+        others: usize,
         ends: &[usize],
         world: &World,
     ) -> Result<(), SceneError> {
@@ -299,6 +334,16 @@ impl Scene {
         let fill_of = |particle: u32| ends.partition_point(|&end| end <= particle as usize);
         let (a, b) = (fill_of(i), fill_of(j));
         let p = points.get(i as usize);
+        if (i as usize) < others {
+            let place = format!("({}, {}, {})", p.x, p.y, p.z);
+            let path = [path[0], path[1], Key::Name("fill"), Key::Item(b)];
+            return Err(self
+                .at(
+                    &path,
+                    format!("particles of this fill overlap another liquid at {place}"),
+                )
+                .with_help("move the fills apart by at least one spacing"));
+        }
         let place = format!("({}, {}, {})", p.x, p.y, p.z);
         let path = [path[0], path[1], Key::Name("fill"), Key::Item(b)];
         Err(if a == b {

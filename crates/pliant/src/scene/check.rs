@@ -6,6 +6,7 @@ use super::Scene;
 use super::description as d;
 use super::error::{Key, SceneError};
 use crate::field::{Action, Region};
+use crate::fluid::PressureMethod;
 
 /// Coordinates beyond this many metres are taken for a mistake; f32 resolves
 /// 6 cm there.
@@ -72,6 +73,7 @@ impl Scene {
                 "obstacles",
             )?;
             here.number("restitution", o.restitution, Rule::Between(0.0, 1.0))?;
+            here.number("contact_angle", o.contact_angle, Rule::Between(0.0, 180.0))?;
             here.number("friction", o.friction, Rule::NotNegative)?;
             here.number("scale", o.scale, Rule::Positive)?;
             here.number("opacity", o.opacity, Rule::Between(0.0, 1.0))?;
@@ -136,44 +138,87 @@ impl Scene {
 
     fn check_matter(&self) -> Result<(), SceneError> {
         let fluids = &self.description.fluid;
-        let Some(f) = fluids.first() else {
+        let Some(first) = fluids.first() else {
             return Err(self.at(&[], "the scene has no matter").with_help(
                 "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]]",
             ));
         };
-        if let Some(second) = fluids.get(1) {
-            return Err(self
-                .at(
-                    &[Key::Name("fluid"), Key::Item(1)],
-                    format!(
-                        "`{}` is a second liquid, but a scene can hold only one",
-                        second.name
-                    ),
-                )
-                .with_help("give one [[fluid]] several fills and emitters instead"));
-        }
-        let here = &Part::new(self, &[Key::Name("fluid"), Key::Item(0)]);
-        here.number("spacing", f.spacing, Rule::Positive)?;
-        here.number("spacing", f.spacing, SPACINGS)?;
-        here.optional("density", f.density, Rule::Positive)?;
-        here.optional("viscosity", f.viscosity, Rule::NotNegative)?;
-        here.optional("surface_tension", f.surface_tension, Rule::NotNegative)?;
-        for (i, fill) in f.fill.iter().enumerate() {
-            let here = &here.item("fill", i);
-            here.region(&fill.region)?;
-            here.vector("velocity", fill.velocity)?;
-            if let Some(near) = fill.near {
-                here.place("near", near)?;
+        for (i, f) in fluids.iter().enumerate() {
+            let here = &Part::new(self, &[Key::Name("fluid"), Key::Item(i)]);
+            check_fluid(here, f)?;
+            if i > 0 {
+                check_companion(here, f, first)?;
             }
-            if let Some(count) = fill.count {
-                here.number("count", count as f64, Rule::Positive)?;
-            }
-        }
-        for (i, e) in f.emitter.iter().enumerate() {
-            check_emitter(&here.item("emitter", i), e, f)?;
         }
         Ok(())
     }
+}
+
+fn check_fluid(here: &Part<'_>, f: &d::Fluid) -> Result<(), SceneError> {
+    here.number("spacing", f.spacing, Rule::Positive)?;
+    here.number("spacing", f.spacing, SPACINGS)?;
+    here.optional("density", f.density, Rule::Positive)?;
+    here.optional("viscosity", f.viscosity, Rule::NotNegative)?;
+    here.optional("surface_tension", f.surface_tension, Rule::NotNegative)?;
+    here.number("diffusivity", f.diffusivity, Rule::NotNegative)?;
+    for (i, fill) in f.fill.iter().enumerate() {
+        let here = &here.item("fill", i);
+        here.region(&fill.region)?;
+        here.vector("velocity", fill.velocity)?;
+        if let Some(near) = fill.near {
+            here.place("near", near)?;
+        }
+        if let Some(count) = fill.count {
+            here.number("count", count as f64, Rule::Positive)?;
+        }
+        here.number("concentration", fill.concentration, Rule::Between(0.0, 1.0))?;
+    }
+    for (i, e) in f.emitter.iter().enumerate() {
+        check_emitter(&here.item("emitter", i), e, f)?;
+    }
+    Ok(())
+}
+
+/// Several liquids are one set of particles: what belongs to that must agree.
+fn check_companion(here: &Part<'_>, f: &d::Fluid, first: &d::Fluid) -> Result<(), SceneError> {
+    let differs = |key: &'static str, own: String, other: String| {
+        let message = format!(
+            "`{key}` is {own}, but {other} for `{}`; liquids of one scene share it",
+            first.name
+        );
+        Err(here.error(key, message))
+    };
+    if first.pressure != PressureMethod::Dfsph || f.pressure != PressureMethod::Dfsph {
+        return Err(here
+            .error("pressure", "only incompressible liquids can be several")
+            .with_help("choose `pressure = \"dfsph\"` for all of them"));
+    }
+    for (key, own, other) in [
+        ("spacing", f.spacing, first.spacing),
+        ("support", f.support, first.support),
+        (
+            "numerical_viscosity",
+            f.numerical_viscosity,
+            first.numerical_viscosity,
+        ),
+        ("density_error", f.density_error, first.density_error),
+        (
+            "divergence_error",
+            f.divergence_error,
+            first.divergence_error,
+        ),
+    ] {
+        if own != other {
+            return differs(key, own.to_string(), other.to_string());
+        }
+    }
+    if f.name == first.name {
+        return Err(here.error(
+            "name",
+            format!("there is another liquid called `{}`", f.name),
+        ));
+    }
+    Ok(())
 }
 
 fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), SceneError> {
@@ -182,6 +227,7 @@ fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), Sc
     here.optional("speed", e.speed, Rule::Positive)?;
     here.optional("rate", e.rate, Rule::Positive)?;
     here.number("start", e.start, Rule::Finite)?;
+    here.number("concentration", e.concentration, Rule::Between(0.0, 1.0))?;
     here.direction("direction", e.direction)?;
     if e.speed.is_some() == e.rate.is_some() {
         return Err(here.error("speed", "give either `speed` (m/s) or `rate` (m³/s)"));

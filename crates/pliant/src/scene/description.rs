@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::field::{Action, Region};
-use crate::fluid::DensityKernel;
+use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
 /// A scene.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -97,21 +97,40 @@ pub struct Fluid {
     /// Name in files and messages.
     #[serde(default = "defaults::fluid_name")]
     pub name: String,
-    /// A named liquid: water, barium, blood, honey or oil.
+    /// A named liquid: water, barium, blood, honey, oil or pitch.
     #[serde(default = "defaults::material")]
     pub material: String,
     /// Density in kg/m³, if not that of the material.
     pub density: Option<f32>,
-    /// Dynamic viscosity in Pa·s, if not that of the material.
+    /// Dynamic viscosity in Pa·s, if not that of the material; without `thinning` the
+    /// same at any shear.
     pub viscosity: Option<f32>,
+    /// How it thins when sheared, if not as the material does.
+    pub thinning: Option<Thinning>,
     /// Surface tension in N/m, if not that of the material; 0 for none.
     pub surface_tension: Option<f32>,
-    /// Distance between particles in metres.
+    /// How fast dye or contrast medium spreads in it, in m²/s.
+    #[serde(default)]
+    pub diffusivity: f32,
+    /// Distance between particles in metres; the same for all liquids of a scene.
     pub spacing: f32,
     /// Support radius in spacings, 1.2 to 4; 2 gives about 33 neighbours.
     #[serde(default = "defaults::support")]
     pub support: f32,
-    /// Speed of sound in m/s; ten times the speed of a fall through the scene if
+    /// How it keeps its volume: dfsph (incompressible) or weakly-compressible, as in
+    /// Grahn 2008.
+    #[serde(default)]
+    pub pressure: PressureMethod,
+    /// Mean compression allowed (dfsph), as a share of the density.
+    #[serde(default = "defaults::density_error")]
+    pub density_error: f32,
+    /// Mean compression per sub-step allowed in the velocities (dfsph).
+    #[serde(default = "defaults::divergence_error")]
+    pub divergence_error: f32,
+    /// Most iterations of each pressure solve (dfsph).
+    #[serde(default = "defaults::max_iterations")]
+    pub max_iterations: u32,
+    /// Speed of sound in m/s (weakly-compressible); ten times the speed of a fall through the scene if
     /// left out. Density varies by about (speed / sound_speed)².
     pub sound_speed: Option<f32>,
     /// The kernel that density is summed with: spiky, or poly6 as in Grahn 2008.
@@ -152,8 +171,11 @@ pub struct Fill {
     #[serde(default)]
     #[schemars(with = "[f32; 3]")]
     pub velocity: Vec3,
+    /// Concentration of dye or contrast medium, 0 to 1.
+    #[serde(default)]
+    pub concentration: f32,
     /// Start pressed together by its own weight, as after a long rest on the lowest
-    /// point of the fill; needs the fluid's `sound_speed`.
+    /// point of the fill; for weakly-compressible liquids, needs their `sound_speed`.
     #[serde(default)]
     pub settled: bool,
 }
@@ -181,6 +203,9 @@ pub struct Emitter {
     pub stop: Option<f64>,
     /// Most particles it may make.
     pub limit: Option<usize>,
+    /// Concentration of dye or contrast medium, 0 to 1.
+    #[serde(default)]
+    pub concentration: f32,
 }
 
 /// A static surface.
@@ -206,6 +231,9 @@ pub struct Obstacle {
     /// along.
     #[serde(default)]
     pub no_slip: bool,
+    /// Angle in degrees at which a drop meets it: 0 is wetted, 180 repels.
+    #[serde(default = "defaults::contact_angle")]
+    pub contact_angle: f32,
     /// Magnification of the shape.
     #[serde(default = "defaults::one")]
     pub scale: f32,
@@ -409,6 +437,15 @@ mod defaults {
     pub fn support() -> f32 {
         2.0
     }
+    pub fn density_error() -> f32 {
+        crate::fluid::Tolerances::default().density
+    }
+    pub fn divergence_error() -> f32 {
+        crate::fluid::Tolerances::default().divergence
+    }
+    pub fn max_iterations() -> u32 {
+        crate::fluid::Tolerances::default().max_iterations
+    }
     pub fn numerical_viscosity() -> f32 {
         0.05
     }
@@ -417,6 +454,9 @@ mod defaults {
     }
     pub fn one() -> f32 {
         1.0
+    }
+    pub fn contact_angle() -> f32 {
+        90.0
     }
     pub fn opacity() -> f32 {
         0.25

@@ -51,7 +51,8 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         }
         return Ok(Obstacle::plane(&o.name, point, rotation * normal)
             .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip));
+            .with_no_slip(o.no_slip)
+            .with_contact_angle(o.contact_angle.to_radians()));
     }
     if let Some(grid) = landscape(&o.shape) {
         let mut grid = grid?;
@@ -71,7 +72,8 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         }
         return Ok(Obstacle::heightfield(&o.name, grid)
             .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip));
+            .with_no_slip(o.no_slip)
+            .with_contact_angle(o.contact_angle.to_radians()));
     }
     let mut mesh = triangles(&o.shape, folder)?;
     mesh.transform(o.scale, rotation, o.translate);
@@ -107,7 +109,8 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
     let reach = reach + index.distance_error();
     Ok(Obstacle::mesh(&o.name, mesh, index, reach)
         .with_contact(o.restitution, o.friction)
-        .with_no_slip(o.no_slip))
+        .with_no_slip(o.no_slip)
+        .with_contact_angle(o.contact_angle.to_radians()))
 }
 
 fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {

@@ -1,0 +1,98 @@
+//! The cubic spline kernel (Monaghan 1992), which the incompressible solver uses.
+
+use std::f32::consts::PI;
+
+/// The cubic spline of support radius `h`, scaled so that sums over a cubic lattice
+/// of particles give exactly 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CubicSpline {
+    /// Support radius in metres.
+    pub support_radius: f32,
+    /// Particle volume × 8 / (π h³): `V W(0)`.
+    pub value: f32,
+    /// `value / h²`, the factor of [`CubicSpline::slope`].
+    pub slope: f32,
+    /// Share of a uniform gradient that lattice sums find: 1 for infinitely many
+    /// neighbours.
+    pub lattice_gradient: f32,
+}
+
+impl CubicSpline {
+    /// The kernel for particles `spacing` apart.
+    pub fn new(support_radius: f32, spacing: f32) -> CubicSpline {
+        let h = support_radius;
+        let unit = 8.0 / (PI * h * h * h);
+        let mut kernel = CubicSpline {
+            support_radius,
+            value: unit,
+            slope: unit / (h * h),
+            lattice_gradient: 1.0,
+        };
+        let (mut sum, mut gradient) = (0.0f64, 0.0f64);
+        for_lattice(h / spacing, |x, y, z| {
+            let r_squared = spacing * spacing * (x * x + y * y + z * z) as f32;
+            sum += f64::from(kernel.volume_value(r_squared));
+            gradient -= f64::from(kernel.volume_slope(r_squared) * r_squared / 3.0);
+        });
+        let volume = (1.0 / sum) as f32;
+        kernel.value *= volume;
+        kernel.slope *= volume;
+        kernel.lattice_gradient = (gradient / sum) as f32;
+        kernel
+    }
+
+    /// `V W(r)`, a particle's share of the space at distance r; no unit.
+    #[inline]
+    pub fn volume_value(&self, r_squared: f32) -> f32 {
+        let q = r_squared.sqrt() / self.support_radius;
+        let (outer, inner) = ((1.0 - q).max(0.0), (0.5 - q).max(0.0));
+        self.value * (2.0 * outer * outer * outer - 8.0 * inner * inner * inner)
+    }
+
+    /// `V W'(r) / r` in 1/m²: times the vector from j to i, the gradient. Negative.
+    #[inline]
+    pub fn volume_slope(&self, r_squared: f32) -> f32 {
+        let q = (r_squared.sqrt() / self.support_radius).max(1e-6);
+        let (outer, inner) = ((1.0 - q).max(0.0), (0.5 - q).max(0.0));
+        self.slope * (24.0 * inner * inner - 6.0 * outer * outer) / q
+    }
+}
+
+/// Visits the points of a cubic lattice within `reach` of the origin, and a few more.
+pub(crate) fn for_lattice(reach: f32, mut visit: impl FnMut(i32, i32, i32)) {
+    let n = reach.ceil() as i32;
+    for x in -n..=n {
+        for y in -n..=n {
+            for z in -n..=n {
+                visit(x, y, z);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lattice_sums_are_exact_and_the_slope_is_the_derivative() {
+        let kernel = CubicSpline::new(0.04, 0.02);
+        let mut sum = 0.0;
+        for_lattice(2.0, |x, y, z| {
+            sum += kernel.volume_value(4e-4 * (x * x + y * y + z * z) as f32);
+        });
+        assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+        assert!((kernel.lattice_gradient - 1.02).abs() < 0.001);
+        for r in [0.003f32, 0.011, 0.021, 0.033, 0.0399] {
+            let e = 1e-5;
+            let difference =
+                kernel.volume_value((r + e).powi(2)) - kernel.volume_value((r - e).powi(2));
+            let slope = r * kernel.volume_slope(r * r);
+            assert!(
+                (difference / (2.0 * e) - slope).abs() < 0.02 * slope.abs() + 1e-3,
+                "{r}"
+            );
+        }
+        assert_eq!(kernel.volume_value(0.0016), 0.0);
+    }
+}

@@ -1,0 +1,197 @@
+//! Walls as mirrors, for the incompressible solver.
+//!
+//! Behind a wall the liquid goes on as its own image. From particle i, the image of
+//! particle j in a plane is `sqrt(|x_i - x_j|² + 4 d_i d_j)` away, with d the
+//! distances of both from the plane. That form needs no plane: it is symmetric in i
+//! and j and smooth wherever the distance to a wall is, so with it a curved wall, too,
+//! acts on the liquid by forces that follow from an energy, and a liquid rests on it.
+//! In a corner the images of several walls combine: `|x_i - x_j|² + 4 Σ_k d_i d_j`.
+//!
+//! An image is never nearer than the particle itself, so images are found among the
+//! pairs.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::cubic::CubicSpline;
+use super::pairs::{ChunkPairs, Pairs};
+use super::walls::{MOST_WALLS, Mirror, Walls};
+
+/// Cosine between the normals that two particles see, below which they do not stand
+/// before the same wall.
+const SAME_WALL: f32 = 0.5;
+
+/// The image of a neighbour, or of the particle itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Image {
+    /// Gradient of the image's kernel by the particle's place, in 1/m.
+    pub own: Vec3A,
+    /// The same by the neighbour's place.
+    pub other: Vec3A,
+    pub neighbour: u32,
+}
+
+/// The images that one chunk of particles sees.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChunkImages {
+    /// Images of particle k are at `start[k]..start[k + 1]`.
+    start: Vec<u32>,
+    images: Vec<Image>,
+}
+
+impl ChunkImages {
+    /// The images that particle `k` of the chunk sees.
+    #[inline(always)]
+    pub fn of(&self, k: usize) -> &[Image] {
+        &self.images[self.start[k] as usize..self.start[k + 1] as usize]
+    }
+
+    fn find(
+        &mut self,
+        first: usize,
+        x: &[Vec3A],
+        pairs: &ChunkPairs,
+        walls: &Walls,
+        kernel: &CubicSpline,
+        fullness: &mut [f32],
+        closing: &mut [f32],
+    ) {
+        self.start.clear();
+        self.images.clear();
+        self.start.push(0);
+        let h_squared = kernel.support_radius * kernel.support_radius;
+        for k in 0..fullness.len() {
+            let i = first + k;
+            let own_walls = walls.of(i);
+            closing[k] = 0.0;
+            if !own_walls.is_empty() {
+                for &j in pairs.of(k).0 {
+                    let shared = Shared::of(own_walls, walls.of(j as usize));
+                    let d = x[i] - x[j as usize];
+                    shared.for_each_corner(|c| {
+                        let r_squared = d.length_squared() + c.lengthening;
+                        if r_squared >= h_squared {
+                            return;
+                        }
+                        let slope = c.weight * kernel.volume_slope(r_squared);
+                        fullness[k] += c.weight * kernel.volume_value(r_squared);
+                        closing[k] += slope * c.closing;
+                        self.images.push(Image {
+                            own: slope * (d + c.own),
+                            other: slope * (c.other - d),
+                            neighbour: j,
+                        });
+                    });
+                }
+            }
+            self.start.push(self.images.len() as u32);
+        }
+    }
+}
+
+/// All images.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Images {
+    pub chunks: Vec<ChunkImages>,
+}
+
+impl Images {
+    /// Finds all images, adds them to how full the surroundings are, and computes how
+    /// fast moving walls close in on each particle's kernel.
+    pub fn find(
+        &mut self,
+        x: &[Vec3A],
+        pairs: &Pairs,
+        walls: &Walls,
+        kernel: &CubicSpline,
+        fullness: &mut [f32],
+        closing: &mut [f32],
+    ) {
+        self.chunks
+            .resize_with(pairs.chunks.len(), ChunkImages::default);
+        (
+            &mut self.chunks,
+            &pairs.chunks,
+            fullness.par_chunks_mut(CHUNK),
+            closing.par_chunks_mut(CHUNK),
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (images, pairs, fullness, closing))| {
+                images.find(c * CHUNK, x, pairs, walls, kernel, fullness, closing);
+            });
+    }
+
+    /// Heap memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        let chunks = self.chunks.iter();
+        chunks
+            .map(|c| 4 * c.start.capacity() + size_of::<Image>() * c.images.capacity())
+            .sum()
+    }
+}
+
+/// What one or several walls do to the image of one particle seen from another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Corner {
+    /// `4 Σ d_i d_j`.
+    lengthening: f32,
+    /// `2 Σ d_j n_i` and `2 Σ d_i n_j`.
+    own: Vec3A,
+    other: Vec3A,
+    /// `-2 Σ (d_j n_i · u_i + d_i n_j · u_j)`, u the velocity of the wall.
+    closing: f32,
+    weight: f32,
+}
+
+/// The walls that two particles both stand before.
+struct Shared {
+    walls: [Corner; MOST_WALLS],
+    count: usize,
+}
+
+impl Shared {
+    fn of(own: &[Mirror], other: &[Mirror]) -> Shared {
+        let mut shared = Shared {
+            walls: [Corner::default(); MOST_WALLS],
+            count: 0,
+        };
+        for a in own {
+            let same = other
+                .iter()
+                .find(|b| b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL);
+            let Some(b) = same else { continue };
+            let (da, db) = (a.wall.distance, b.wall.distance);
+            let (na, nb) = (Vec3A::from(a.wall.normal), Vec3A::from(b.wall.normal));
+            shared.walls[shared.count] = Corner {
+                lengthening: 4.0 * da * db,
+                own: 2.0 * db * na,
+                other: 2.0 * da * nb,
+                closing: 0.0,
+                weight: (a.wall.drag * b.wall.drag).sqrt(),
+            };
+            shared.count += 1;
+        }
+        shared
+    }
+
+    /// Every wall, every edge of two and the corner of three.
+    fn for_each_corner(&self, mut visit: impl FnMut(&Corner)) {
+        for set in 1usize..1 << self.count {
+            let mut corner = Corner {
+                weight: 1.0,
+                ..Corner::default()
+            };
+            for wall in (0..self.count).filter(|k| set >> k & 1 == 1) {
+                let wall = &self.walls[wall];
+                corner.lengthening += wall.lengthening;
+                corner.own += wall.own;
+                corner.other += wall.other;
+                corner.closing += wall.closing;
+                corner.weight *= wall.weight;
+            }
+            visit(&corner);
+        }
+    }
+}

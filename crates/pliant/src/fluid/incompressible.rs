@@ -1,0 +1,482 @@
+//! Incompressible liquids: divergence-free SPH (Bender & Koschier 2017).
+//!
+//! Two pressures are found per sub-step. One takes out of the velocities what would
+//! compress the liquid further; then forces act, and the other makes the liquid
+//! exactly as dense as it should be where the sub-step ends. Both solve
+//!
+//! ```text
+//! excess_i + dt D_i(v - dt/ρ G p) <= 0,   p_i >= 0,   one of them zero
+//! D_i(v) = Σ_j V ∇W_ij · (v_i - v_j)      rate of compression
+//! G_i(p) = Σ_j V ∇W_ij (p_i + p_j)        pressure gradient
+//! ```
+//!
+//! where the sums include the images of the particles in walls (`images.rs`). G is
+//! the transpose of D, so the pressure takes energy from the liquid and never gives
+//! any, and a uniform pressure pushes nothing, walls or no walls.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::cohesion::Cohesion;
+use super::cubic::CubicSpline;
+use super::grip::Grip;
+use super::images::{ChunkImages, Image, Images};
+use super::pairs::{Pairs, gradient_sum};
+use super::viscosity::ViscositySolver;
+use super::walls::{ChunkWalls, Walls};
+use crate::math::{Xyz, XyzVec};
+use crate::space::CellGrid;
+
+#[cfg(test)]
+#[path = "incompressible_tests.rs"]
+mod tests;
+
+/// How exactly a liquid keeps its volume, and how long it tries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Mean compression allowed, as a share of the density.
+    pub density: f32,
+    /// Mean compression per sub-step allowed in the velocities.
+    pub divergence: f32,
+    /// Most iterations of each solve.
+    pub max_iterations: u32,
+}
+
+impl Default for Tolerances {
+    fn default() -> Self {
+        Tolerances {
+            density: 5e-4,
+            divergence: 1e-3,
+            max_iterations: 100,
+        }
+    }
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Solved {
+    /// Iterations made.
+    pub iterations: u32,
+    /// Mean compression left.
+    pub error: f32,
+}
+
+/// Arrays of the solver; none outlives a sub-step.
+#[derive(Clone, Debug)]
+pub(crate) struct Incompressible {
+    pub kernel: CubicSpline,
+    pub grip: Grip,
+    pub pairs: Pairs,
+    images: Images,
+    pub x: Vec<Vec3A>,
+    pub v: Vec<Vec3A>,
+    /// Share of each particle's surroundings that is full.
+    pub fullness: Vec<f32>,
+    /// How fast moving walls fill them, in 1/s.
+    closing: Vec<f32>,
+    /// 1 / (-dD/dp), without the time steps.
+    inverse_diagonal: Vec<f32>,
+    /// The last change of pressure, and the pressure before extrapolation.
+    change: Vec<f32>,
+    settled: Vec<f32>,
+    /// Compression that the last iteration found.
+    excess: Vec<f32>,
+    pub viscosity: ViscositySolver,
+    pub cohesion: Cohesion,
+}
+
+/// Which of the two pressures is sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Velocities that do not compress.
+    Divergence,
+    /// The rest density at the end of the sub-step.
+    Density,
+}
+
+/// Particles this full have a divergence worth removing; the ones at a surface are
+/// free to come closer.
+const INNER: f32 = 0.9;
+
+/// A solve that stops at once never learns the weight it must bear.
+const MIN_ITERATIONS: u32 = 2;
+
+/// Sums over all particles in one iteration.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// Compression left.
+    compression: f64,
+    /// Last change of pressure times the change of compression it made, and times
+    /// what it would have made by the diagonal alone.
+    response: f64,
+    change: f64,
+}
+
+/// How far an iteration goes.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Share of the step that the diagonal asks for. Below the inverse of the largest
+    /// eigenvalue of the diagonally scaled equations, 2 for a lattice, more for
+    /// particles in disorder.
+    relaxation: f32,
+    momentum: f32,
+    compression: f64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace {
+            relaxation: 0.45,
+            momentum: 1.0,
+            compression: f64::INFINITY,
+        }
+    }
+}
+
+impl Pace {
+    /// How far to extrapolate along the last change (Nesterov 1983).
+    fn ahead(&mut self) -> f32 {
+        let next = 0.5 * (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt());
+        let ahead = (self.momentum - 1.0) / next;
+        self.momentum = next;
+        ahead
+    }
+
+    /// Slows down where the last change met more resistance than the step allows for,
+    /// and drops the momentum if it did harm (O'Donoghue & Candès 2015).
+    fn learn(&mut self, sums: &Sums) {
+        let eigenvalue = (sums.response / sums.change.max(f64::MIN_POSITIVE)) as f32;
+        if eigenvalue * self.relaxation > 0.9 {
+            self.relaxation = 0.9 / eigenvalue;
+        }
+        if sums.compression > 1.5 * self.compression {
+            self.momentum = 1.0;
+        }
+        self.compression = sums.compression;
+    }
+}
+
+impl Incompressible {
+    pub fn new(support_radius: f32, spacing: f32) -> Incompressible {
+        let kernel = CubicSpline::new(support_radius, spacing);
+        Incompressible {
+            kernel,
+            grip: Grip::new(&kernel, spacing),
+            pairs: Pairs::default(),
+            images: Images::default(),
+            x: Vec::new(),
+            v: Vec::new(),
+            fullness: Vec::new(),
+            closing: Vec::new(),
+            inverse_diagonal: Vec::new(),
+            change: Vec::new(),
+            settled: Vec::new(),
+            excess: Vec::new(),
+            viscosity: ViscositySolver::default(),
+            cohesion: Cohesion::new(support_radius, spacing),
+        }
+    }
+
+    /// Finds neighbours, fullness and the diagonal of the pressure equations.
+    pub fn prepare(
+        &mut self,
+        grid: &CellGrid,
+        position: Xyz<'_>,
+        n: usize,
+        walls: &Walls,
+        inverse_density: &[f32],
+    ) {
+        self.x.resize(n, Vec3A::ZERO);
+        self.v.resize(n, Vec3A::ZERO);
+        for a in [
+            &mut self.fullness,
+            &mut self.closing,
+            &mut self.inverse_diagonal,
+            &mut self.change,
+            &mut self.settled,
+            &mut self.excess,
+        ] {
+            a.resize(n, 0.0);
+        }
+        self.x
+            .par_iter_mut()
+            .with_min_len(4096)
+            .enumerate()
+            .for_each(|(i, x)| *x = position.get(i).into());
+        self.pairs.find(
+            grid,
+            position,
+            n,
+            self.kernel,
+            &mut self.fullness,
+            &mut self.inverse_diagonal,
+        );
+        self.images.find(
+            &self.x,
+            &self.pairs,
+            walls,
+            &self.kernel,
+            &mut self.fullness,
+            &mut self.closing,
+        );
+        let x = &self.x[..];
+        (
+            self.inverse_diagonal.par_chunks_mut(CHUNK),
+            &self.pairs.chunks,
+            &self.images.chunks,
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (diagonal, pairs, images))| {
+                for (k, diagonal) in diagonal.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let mut own = gradient_sum(x, i, pairs.of(k));
+                    for image in images.of(k) {
+                        own += image.own;
+                        if image.neighbour as usize == i {
+                            own += image.other;
+                        } else {
+                            *diagonal += image.other.length_squared();
+                        }
+                    }
+                    // The neighbours' densities count in the second term; taking
+                    // the particle's own only changes the iteration's path.
+                    let sum = inverse_density[i] * (own.length_squared() + *diagonal);
+                    *diagonal = if sum > 1e-20 { 1.0 / sum } else { 0.0 };
+                }
+            });
+    }
+
+    /// Takes over the velocities.
+    pub fn load_velocities(&mut self, velocity: Xyz<'_>) {
+        self.v
+            .par_iter_mut()
+            .with_min_len(4096)
+            .enumerate()
+            .for_each(|(i, v)| *v = velocity.get(i).into());
+    }
+
+    /// Gives the velocities back.
+    pub fn store_velocities(&self, velocity: &mut XyzVec) {
+        let n = self.v.len();
+        (
+            &mut velocity.x[..n],
+            &mut velocity.y[..n],
+            &mut velocity.z[..n],
+            &self.v,
+        )
+            .into_par_iter()
+            .with_min_len(4096)
+            .for_each(|(x, y, z, v)| {
+                [*x, *y, *z] = v.to_array();
+            });
+    }
+
+    /// Finds the pressure that reaches `goal` and changes the velocities by it.
+    /// `pressure` (Pa) holds the first guess before and the answer after.
+    pub fn solve(
+        &mut self,
+        goal: Goal,
+        dt: f32,
+        inverse_density: &[f32],
+        pressure: &mut [f32],
+        tolerance: f32,
+        max_iterations: u32,
+    ) -> Solved {
+        let n = self.v.len();
+        if n == 0 {
+            return Solved::default();
+        }
+        self.change.copy_from_slice(&pressure[..n]);
+        self.settled.copy_from_slice(&pressure[..n]);
+        self.push(dt, inverse_density);
+        self.excess.fill(0.0);
+        let mut solved = Solved::default();
+        let mut pace = Pace::default();
+        loop {
+            let ahead = pace.ahead();
+            let sums = self.correct(goal, dt, pace.relaxation, ahead, &mut pressure[..n]);
+            solved.error = (sums.compression / n as f64) as f32;
+            let enough = solved.iterations >= MIN_ITERATIONS && solved.error <= tolerance;
+            if enough || solved.iterations >= max_iterations {
+                return solved;
+            }
+            if solved.iterations > 0 {
+                pace.learn(&sums);
+            }
+            self.push(dt, inverse_density);
+            solved.iterations += 1;
+        }
+    }
+
+    /// One Jacobi iteration, extrapolated by `ahead` times the last change (Nesterov
+    /// 1983): compression left -> change of pressure.
+    fn correct(
+        &mut self,
+        goal: Goal,
+        dt: f32,
+        relaxation: f32,
+        ahead: f32,
+        pressure: &mut [f32],
+    ) -> Sums {
+        let (x, v, closing) = (&self.x[..], &self.v[..], &self.closing[..]);
+        let (fullness, inverse_diagonal) = (&self.fullness[..], &self.inverse_diagonal[..]);
+        let scale = 1.0 / (dt * dt);
+        let parts: Vec<Sums> = (
+            pressure.par_chunks_mut(CHUNK),
+            self.change.par_chunks_mut(CHUNK),
+            self.settled.par_chunks_mut(CHUNK),
+            self.excess.par_chunks_mut(CHUNK),
+            &self.pairs.chunks,
+            &self.images.chunks,
+        )
+            .into_par_iter()
+            .enumerate()
+            .map(|(c, (pressure, change, settled, last, pairs, images))| {
+                let mut sums = Sums::default();
+                for k in 0..pressure.len() {
+                    let i = c * CHUNK + k;
+                    let rate = compression(x, v, i, pairs.of(k))
+                        + image_compression(v, i, images.of(k))
+                        + closing[i];
+                    let excess = match goal {
+                        Goal::Density => fullness[i] - 1.0 + dt * rate,
+                        Goal::Divergence if fullness[i] > INNER => dt * rate,
+                        Goal::Divergence => -1.0,
+                    };
+                    let full_step = scale * inverse_diagonal[i];
+                    if full_step > 0.0 {
+                        sums.response += f64::from(change[k] * (last[k] - excess));
+                        sums.change += f64::from(change[k] * change[k] / full_step);
+                    }
+                    last[k] = excess;
+                    let next = (pressure[k] + relaxation * full_step * excess).max(0.0);
+                    // Compression still there, or pressure not needed any more.
+                    let left = (next - pressure[k]).abs();
+                    if left > 0.0 {
+                        sums.compression += f64::from(left / (relaxation * full_step));
+                    }
+                    let beyond = (next + ahead * (next - settled[k])).max(0.0);
+                    settled[k] = next;
+                    change[k] = beyond - pressure[k];
+                    pressure[k] = beyond;
+                }
+                sums
+            })
+            .collect();
+        parts.iter().fold(Sums::default(), |a, b| Sums {
+            compression: a.compression + b.compression,
+            response: a.response + b.response,
+            change: a.change + b.change,
+        })
+    }
+
+    /// Changes the velocities by the last change of pressure.
+    fn push(&mut self, dt: f32, inverse_density: &[f32]) {
+        let (x, change) = (&self.x[..], &self.change[..]);
+        (
+            self.v.par_chunks_mut(CHUNK),
+            &self.pairs.chunks,
+            &self.images.chunks,
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (v, pairs, images))| {
+                for (k, v) in v.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let gradient = pressure_gradient(x, change, i, pairs.of(k))
+                        + image_gradient(change, i, images.of(k));
+                    *v -= dt * inverse_density[i] * gradient;
+                }
+            });
+    }
+
+    /// Notes with the walls how much `pressure` pushes the particles off them, in m/s².
+    pub fn note_pushes(&self, walls: &mut Walls, pressure: &[f32], inverse_density: &[f32]) {
+        (&mut walls.chunks, &self.images.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (walls, images))| {
+                note_chunk(walls, images, c * CHUNK, pressure, inverse_density);
+            });
+    }
+
+    /// Heap memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        16 * (self.x.capacity() + self.v.capacity())
+            + 4 * (self.fullness.capacity()
+                + self.closing.capacity()
+                + self.inverse_diagonal.capacity()
+                + self.change.capacity()
+                + self.settled.capacity()
+                + self.excess.capacity())
+            + self.pairs.bytes()
+            + self.images.bytes()
+            + self.viscosity.bytes()
+    }
+}
+
+/// `Σ_j V ∇W_ij · (v_i - v_j)`.
+#[inline(always)]
+fn compression(x: &[Vec3A], v: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> f32 {
+    let (here, speed) = (x[i], v[i]);
+    let mut sum = Vec3A::ZERO;
+    for (&j, &s) in near.iter().zip(slope) {
+        let j = j as usize;
+        sum += s * (here - x[j]) * (speed - v[j]);
+    }
+    sum.element_sum()
+}
+
+/// The same for the images of the neighbours, which move as these do.
+#[inline(always)]
+fn image_compression(v: &[Vec3A], i: usize, images: &[Image]) -> f32 {
+    let mut sum = 0.0;
+    for image in images {
+        sum += image.own.dot(v[i]) + image.other.dot(v[image.neighbour as usize]);
+    }
+    sum
+}
+
+/// The gradient by the images of the neighbours, which have their pressures.
+#[inline(always)]
+fn image_gradient(p: &[f32], i: usize, images: &[Image]) -> Vec3A {
+    let mut sum = Vec3A::ZERO;
+    for image in images {
+        sum += (p[i] + p[image.neighbour as usize]) * image.own;
+    }
+    sum
+}
+
+/// `Σ_j V ∇W_ij (p_i + p_j)`.
+#[inline(always)]
+fn pressure_gradient(x: &[Vec3A], p: &[f32], i: usize, (near, slope): (&[u32], &[f32])) -> Vec3A {
+    let (here, own) = (x[i], p[i]);
+    let mut sum = Vec3A::ZERO;
+    for (&j, &s) in near.iter().zip(slope) {
+        let j = j as usize;
+        sum += s * (own + p[j]) * (here - x[j]);
+    }
+    sum
+}
+
+fn note_chunk(
+    walls: &mut ChunkWalls,
+    images: &ChunkImages,
+    first: usize,
+    pressure: &[f32],
+    inverse_density: &[f32],
+) {
+    for k in 0..walls.len() {
+        let i = first + k;
+        let mut push = Vec3A::ZERO;
+        for image in images.of(k) {
+            push -= (pressure[i] + pressure[image.neighbour as usize]) * image.own;
+        }
+        push *= inverse_density[i];
+        for mirror in walls.of_mut(k) {
+            mirror.push += push.dot(mirror.wall.normal.into());
+        }
+    }
+}

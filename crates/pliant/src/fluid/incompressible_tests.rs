@@ -1,0 +1,253 @@
+//! The incompressible solver against the laws it promises to keep.
+
+use glam::{DVec3, Vec3, Vec3A};
+
+use crate::contact::Obstacle;
+use crate::fluid::incompressible::{
+    compression, image_compression, image_gradient, pressure_gradient,
+};
+use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewParticle, Tolerances};
+use crate::mesh::IcoSphere;
+use crate::space::{Bvh, TriangleIndex};
+
+const SPACING: f32 = 0.02;
+
+struct Random(u64);
+
+impl Random {
+    /// Uniform in -1..1.
+    fn next(&mut self) -> f32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    fn vector(&mut self) -> Vec3 {
+        Vec3::new(self.next(), self.next(), self.next())
+    }
+}
+
+fn settings() -> FluidSettings {
+    FluidSettings::new(Material::WATER, SPACING)
+}
+
+/// A cubic block of `n`³ particles from the origin on, shaken by `jitter` spacings.
+fn block(n: i32, jitter: f32, speed: f32) -> Vec<NewParticle> {
+    let mut random = Random(7);
+    let mut particles = Vec::new();
+    for x in 0..n {
+        for y in 0..n {
+            for z in 0..n {
+                let at = Vec3::new(x as f32, y as f32, z as f32) + Vec3::splat(0.5);
+                particles.push(NewParticle {
+                    position: SPACING * (at + jitter * random.vector()),
+                    velocity: speed * random.vector(),
+                });
+            }
+        }
+    }
+    particles
+}
+
+/// The liquid with neighbours, walls and fullness found.
+fn prepared(particles: &[NewParticle], walls: &[Obstacle]) -> Fluid {
+    let mut fluid = Fluid::new(settings()).unwrap();
+    fluid.add(particles, Content::default(), |_| 0);
+    fluid.sort();
+    let mut walls: Vec<Obstacle> = walls.to_vec();
+    walls
+        .iter_mut()
+        .for_each(|w| w.prepare_walls(fluid.wall_reach()));
+    let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
+    fluid.find_walls(&obstacles);
+    fluid.compute_density(|_| false);
+    fluid
+}
+
+fn corner() -> Vec<Obstacle> {
+    vec![
+        Obstacle::plane("floor", Vec3::ZERO, Vec3::Y),
+        Obstacle::plane("left", Vec3::ZERO, Vec3::X),
+        Obstacle::plane("back", Vec3::ZERO, Vec3::Z),
+    ]
+}
+
+/// A hollow ball around the block, of triangles smaller than the support radius.
+fn bowl() -> Vec<Obstacle> {
+    let ball = IcoSphere {
+        center: Vec3::splat(3.0 * SPACING),
+        radius: 5.4 * SPACING,
+        cuts: 3,
+    };
+    let mesh = std::sync::Arc::new(ball.build().unwrap());
+    let index: std::sync::Arc<dyn TriangleIndex> = std::sync::Arc::new(Bvh::build(mesh.clone()));
+    vec![Obstacle::mesh("ball", mesh, index, f32::INFINITY)]
+}
+
+#[test]
+fn pairs_are_those_of_brute_force() {
+    let particles = block(7, 0.4, 0.0);
+    let fluid = prepared(&particles, &[]);
+    let h = fluid.support_radius();
+    let position = fluid.positions();
+    let solver = fluid.solver.as_ref().unwrap();
+    for i in 0..fluid.len() {
+        let mut expected: Vec<u32> = (0..fluid.len() as u32)
+            .filter(|&j| (position.get(i) - position.get(j as usize)).length_squared() < h * h)
+            .collect();
+        expected.sort_unstable();
+        let (near, slope) = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
+        let mut found = near.to_vec();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{i}");
+        for (&j, &s) in near.iter().zip(slope) {
+            let r_squared = (position.get(i) - position.get(j as usize)).length_squared();
+            let right = solver.kernel.volume_slope(r_squared);
+            assert!(
+                (s - right).abs() <= 1e-4 * right.abs() + 1e-3,
+                "{s} {right}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_lattice_in_a_corner_does_not_notice_the_walls() {
+    let fluid = prepared(&block(8, 0.0, 0.0), &corner());
+    let solver = fluid.solver.as_ref().unwrap();
+    for i in 0..fluid.len() {
+        let p = fluid.positions().get(i);
+        // The other three sides are free surfaces.
+        if p.max_element() > 8.0 * SPACING - fluid.support_radius() {
+            continue;
+        }
+        assert!((solver.fullness[i] - 1.0).abs() < 1e-4, "{p}");
+        let uniform = vec![1.0; fluid.len()];
+        let (chunk, k) = (i / CHUNK, i % CHUNK);
+        let g = pressure_gradient(&solver.x, &uniform, i, solver.pairs.chunks[chunk].of(k))
+            + image_gradient(&uniform, i, solver.images.chunks[chunk].of(k));
+        assert!(g.length() * SPACING < 1e-3, "{p}: {g}");
+    }
+}
+
+/// `Σ p_i D_i(v) = Σ v_i · G_i(p)`: pressure does on the liquid the work that
+/// compression does on it, so it never makes energy, along curved walls too.
+#[test]
+fn the_gradient_is_the_transpose_of_the_compression() {
+    for walls in [vec![], corner(), bowl()] {
+        let fluid = prepared(&block(6, 0.3, 1.0), &walls);
+        let solver = fluid.solver.as_ref().unwrap();
+        let mut random = Random(3);
+        let v: Vec<Vec3A> = (0..fluid.len()).map(|_| random.vector().into()).collect();
+        let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
+        let (mut pressure_work, mut motion_work, mut size) = (0.0f64, 0.0f64, 0.0f64);
+        for i in 0..fluid.len() {
+            let pairs = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
+            let images = solver.images.chunks[i / CHUNK].of(i % CHUNK);
+            let d = compression(&solver.x, &v, i, pairs) + image_compression(&v, i, images);
+            let g = pressure_gradient(&solver.x, &p, i, pairs) + image_gradient(&p, i, images);
+            pressure_work += f64::from(p[i] * d);
+            motion_work += f64::from(v[i].dot(g));
+            size += f64::from((p[i] * d).abs());
+        }
+        let error = (pressure_work - motion_work).abs() / size;
+        assert!(error < 1e-5, "{error} with {} walls", walls.len());
+    }
+}
+
+/// Both solves reach what they were asked for, and change neither momentum nor
+/// angular momentum where there are no walls.
+#[test]
+fn pressure_keeps_density_and_momentum() {
+    let particles = block(9, 0.1, 0.3);
+    let mut fluid = prepared(&particles, &[]);
+    let sums = |fluid: &Fluid| {
+        let (mut linear, mut angular) = (DVec3::ZERO, DVec3::ZERO);
+        for (x, v) in fluid.positions().iter().zip(fluid.velocities().iter()) {
+            linear += v.as_dvec3();
+            angular += x.as_dvec3().cross(v.as_dvec3());
+        }
+        (linear, angular)
+    };
+    let speeds: f64 = fluid
+        .velocities()
+        .iter()
+        .map(|v| f64::from(v.length()))
+        .sum();
+    let before = sums(&fluid);
+    for goal in [Goal::Divergence, Goal::Density] {
+        fluid.solve_pressure(goal, 1e-3);
+        let solved = fluid.solved()[goal as usize];
+        let Tolerances {
+            density,
+            divergence,
+            ..
+        } = settings().tolerances;
+        let tolerance = if goal == Goal::Density {
+            density
+        } else {
+            divergence
+        };
+        assert!(solved.error <= tolerance, "{goal:?} {solved:?}");
+        let after = sums(&fluid);
+        assert!((after.0 - before.0).length() < 1e-6 * speeds, "{goal:?}");
+        assert!((after.1 - before.1).length() < 1e-6 * speeds, "{goal:?}");
+    }
+}
+
+#[test]
+fn viscosity_stops_shear_but_not_rotation() {
+    let middle = Vec3::splat(4.0 * SPACING);
+    for (viscosity, dt) in [(1e-3f32, 1e-3), (1.0, 1e-3), (1e3, 1e-2)] {
+        let mut material = Material::WATER;
+        material.viscosity = viscosity;
+        let mut particles = block(8, 0.1, 0.0);
+        for p in &mut particles {
+            p.velocity = Vec3::new(0.3, -0.2, 0.5).cross(p.position - middle);
+        }
+        let mut spinning = Fluid::new(FluidSettings {
+            numerical_viscosity: 0.0,
+            ..FluidSettings::new(material, SPACING)
+        })
+        .unwrap();
+        spinning.add(&particles, Content::default(), |_| 0);
+        spinning.sort();
+        spinning.find_walls(&[]);
+        spinning.compute_density(|_| false);
+        let before: Vec<Vec3> = spinning.velocities().iter().collect();
+        spinning.solve_viscosity(dt);
+        for (a, b) in before.iter().zip(spinning.velocities().iter()) {
+            assert!((*a - b).length() < 1e-3 * 0.08, "{viscosity}: {a} {b}");
+        }
+        // Random motion is all shear: it loses energy, keeps momentum, and never
+        // grows, however stiff the liquid.
+        let mut random = Random(11);
+        let mut shaken = particles.clone();
+        shaken.iter_mut().for_each(|p| p.velocity = random.vector());
+        spinning.remove_where(|_| true);
+        spinning.add(&shaken, Content::default(), |_| 0);
+        spinning.sort();
+        spinning.find_walls(&[]);
+        spinning.compute_density(|_| false);
+        let energy = |f: &Fluid| {
+            f.velocities()
+                .iter()
+                .map(|v| f64::from(v.length_squared()))
+                .sum::<f64>()
+        };
+        let momentum = |f: &Fluid| f.velocities().iter().map(Vec3::as_dvec3).sum::<DVec3>();
+        let (e, m) = (energy(&spinning), momentum(&spinning));
+        spinning.solve_viscosity(dt);
+        let lost = energy(&spinning) / e;
+        assert!(lost < 1.0, "{viscosity}: {lost}");
+        if viscosity > 100.0 {
+            assert!(lost < 0.1, "{viscosity}: {lost}");
+        }
+        assert!(
+            (momentum(&spinning) - m).length() < 2e-4 * shaken.len() as f64,
+            "{viscosity}"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What particles carry with them and share with their neighbours: shear, which
+//! thins some liquids, and dye or contrast medium, which spreads.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::incompressible::Incompressible;
+use super::liquid::Liquid;
+use super::walls::Walls;
+
+impl Incompressible {
+    /// Writes the viscosity of every particle: that of its liquid, thinned by shear,
+    /// and `extra`.
+    pub fn find_viscosity(
+        &self,
+        liquids: &[Liquid],
+        liquid: &[u8],
+        extra: &[f32],
+        walls: &Walls,
+        viscosity: &mut [f32],
+    ) {
+        let (x, v) = (&self.x[..], &self.v[..]);
+        (viscosity.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (viscosity, pairs))| {
+                for (k, viscosity) in viscosity.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let kind = liquid[i] as usize;
+                    let material = &liquids[kind].material;
+                    let mut mu = material.viscosity;
+                    if let Some(thinning) = material.thinning {
+                        let mut shear = shear_rate(x, v, i, pairs.of(k));
+                        // The liquid that sticks to a wall is not in the sums.
+                        for m in walls.of(i).iter().filter(|m| m.no_slip) {
+                            let along =
+                                v[i] - v[i].dot(m.wall.normal.into()) * Vec3A::from(m.wall.normal);
+                            let d = m.wall.distance.max(0.1 * self.kernel.support_radius);
+                            shear = shear.max(m.wall.drag * along.length() / d);
+                        }
+                        mu = thinning.viscosity(mu, shear);
+                    }
+                    *viscosity = mu + extra[kind];
+                }
+            });
+    }
+
+    /// Spreads the concentration over `dt`: Fick's law with the Laplacian of Morris
+    /// et al. 1997, what one particle loses the other gains.
+    pub fn spread(
+        &self,
+        dt: f32,
+        liquids: &[Liquid],
+        liquid: &[u8],
+        concentration: &mut [f32],
+        before: &mut [f32],
+    ) {
+        before.copy_from_slice(concentration);
+        let before = &*before;
+        (concentration.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (concentration, pairs))| {
+                for (k, concentration) in concentration.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let own = liquids[liquid[i] as usize].diffusivity;
+                    let (near, slope) = pairs.of(k);
+                    let mut flow = 0.0;
+                    for (&j, &s) in near.iter().zip(slope) {
+                        let j = j as usize;
+                        let other = liquids[liquid[j] as usize].diffusivity;
+                        // What does not diffuse in one of the two does not cross.
+                        let mean = 2.0 * own * other / (own + other).max(f32::MIN_POSITIVE);
+                        flow += mean * s * (before[i] - before[j]);
+                    }
+                    *concentration += 2.0 * dt * flow;
+                }
+            });
+    }
+}
+
+/// `sqrt(2 S:S)`, S the symmetric part of the velocity gradient.
+fn shear_rate(x: &[Vec3A], v: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> f32 {
+    let mut rows = [Vec3A::ZERO; 3];
+    for (&j, &s) in near.iter().zip(slope) {
+        let d = s * (x[i] - x[j as usize]);
+        let dv = v[i] - v[j as usize];
+        rows[0] -= dv.x * d;
+        rows[1] -= dv.y * d;
+        rows[2] -= dv.z * d;
+    }
+    let [a, b, c] = rows;
+    let (xy, xz, yz) = (a.y + b.x, a.z + c.x, b.z + c.y);
+    (2.0 * (a.x * a.x + b.y * b.y + c.z * c.z) + xy * xy + xz * xz + yz * yz).sqrt()
+}

@@ -1,0 +1,251 @@
+//! Who is near whom: every particle's neighbours with the slope of the kernel, found
+//! once per sub-step and walked many times by the solvers.
+//!
+//! Lists are kept per chunk of particles, so that they are made in parallel without
+//! counting first, and walked in the order of memory. A particle is in its own list:
+//! that saves a test, and all that is ever summed is zero for it.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::cubic::CubicSpline;
+use crate::math::Xyz;
+use crate::simd::{Lanes, WIDTH, dispatch};
+use crate::space::{CellGrid, Rows};
+
+/// The neighbours of one chunk of particles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChunkPairs {
+    /// Neighbours of particle k are at `start[k]..start[k + 1]`.
+    start: Vec<u32>,
+    neighbour: Vec<u32>,
+    /// `V W'(r) / r`: times `x_i - x_j`, the gradient of the kernel.
+    slope: Vec<f32>,
+    /// Weights of the pairs for whatever is being summed now.
+    pub weight: Vec<f32>,
+}
+
+impl ChunkPairs {
+    /// Neighbours of particle `k` of the chunk and the slopes of their kernels.
+    #[inline(always)]
+    pub fn of(&self, k: usize) -> (&[u32], &[f32]) {
+        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        (&self.neighbour[range.clone()], &self.slope[range])
+    }
+
+    /// Neighbours of particle `k` of the chunk and the weights of the pairs.
+    #[inline(always)]
+    pub fn weights_of(&self, k: usize) -> (&[u32], &[f32]) {
+        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        (&self.neighbour[range.clone()], &self.weight[range])
+    }
+
+    /// Computes the weights from (particle, neighbour, slope).
+    pub fn weigh(&mut self, first: usize, weight: impl Fn(usize, usize, f32) -> f32) {
+        self.weight.clear();
+        for k in 0..self.start.len() - 1 {
+            for p in self.start[k] as usize..self.start[k + 1] as usize {
+                let j = self.neighbour[p] as usize;
+                self.weight.push(weight(first + k, j, self.slope[p]));
+            }
+        }
+    }
+}
+
+/// What the search sums on the way, for each particle of a chunk.
+pub(crate) struct Found<'a> {
+    /// `Σ V W`, itself included: how full the surroundings are.
+    pub fullness: &'a mut [f32],
+    /// `Σ |V ∇W|²` over the neighbours.
+    pub squares: &'a mut [f32],
+}
+
+/// The neighbours of all particles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairs {
+    pub chunks: Vec<ChunkPairs>,
+}
+
+impl Pairs {
+    /// Finds all pairs nearer than the support radius. `position` is sorted by the
+    /// grid's cells and longer than `n` by one vector width.
+    pub fn find(
+        &mut self,
+        grid: &CellGrid,
+        position: Xyz<'_>,
+        n: usize,
+        kernel: CubicSpline,
+        fullness: &mut [f32],
+        squares: &mut [f32],
+    ) {
+        self.chunks
+            .resize_with(n.div_ceil(CHUNK), ChunkPairs::default);
+        (
+            &mut self.chunks,
+            fullness[..n].par_chunks_mut(CHUNK),
+            squares[..n].par_chunks_mut(CHUNK),
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (chunk, fullness, squares))| {
+                let found = Found { fullness, squares };
+                find_best(grid, position, kernel, c * CHUNK, chunk, found);
+            });
+    }
+
+    /// Heap memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        let words = self.chunks.iter().map(|c| {
+            c.start.capacity() + c.neighbour.capacity() + c.slope.capacity() + c.weight.capacity()
+        });
+        4 * words.sum::<usize>()
+    }
+}
+
+fn find_best(
+    grid: &CellGrid,
+    position: Xyz<'_>,
+    kernel: CubicSpline,
+    first: usize,
+    chunk: &mut ChunkPairs,
+    found: Found<'_>,
+) {
+    dispatch!(find_chunk(
+        grid: &CellGrid,
+        position: Xyz<'_>,
+        kernel: CubicSpline,
+        first: usize,
+        chunk: &mut ChunkPairs,
+        found: Found<'_>,
+    ));
+}
+
+/// Finds the pairs of the particles from `first` on.
+#[inline(always)]
+fn find_chunk<L: Lanes>(
+    l: L,
+    grid: &CellGrid,
+    position: Xyz<'_>,
+    kernel: CubicSpline,
+    first: usize,
+    chunk: &mut ChunkPairs,
+    found: Found<'_>,
+) {
+    chunk.start.clear();
+    chunk.start.push(0);
+    let mut end = 0;
+    for (cell, rows) in grid.cells_in(first..first + found.fullness.len()) {
+        let candidates: usize = rows.as_slice().iter().map(|r| (r.1 - r.0) as usize).sum();
+        for i in cell {
+            let room = end + candidates + WIDTH;
+            if chunk.neighbour.len() < room {
+                chunk.neighbour.resize(room, 0);
+                chunk.slope.resize(room, 0.0);
+            }
+            let begin = end;
+            end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
+            let (fullness, squares) = slopes::<L>(l, kernel, &mut chunk.slope, begin, end);
+            found.fullness[i - first] = fullness;
+            found.squares[i - first] = squares;
+            chunk.start.push(end as u32);
+        }
+    }
+}
+
+/// Appends the particles near `i` and their squared distances, from `at` on. Returns
+/// the new end.
+#[inline(always)]
+fn near<L: Lanes>(
+    l: L,
+    rows: &Rows,
+    position: Xyz<'_>,
+    i: usize,
+    h: f32,
+    chunk: &mut ChunkPairs,
+    mut at: usize,
+) -> usize {
+    let place = position.get(i);
+    let (x, y, z) = (l.splat(place.x), l.splat(place.y), l.splat(place.z));
+    let h_squared = l.splat(h * h);
+    for &(start, end) in rows.as_slice() {
+        let (mut j, end) = (start as usize, end as usize);
+        while j < end {
+            // SAFETY: rows end at or before the particle count, and the arrays are
+            // one width longer than that; the lists have room for all candidates
+            // and one width more.
+            unsafe {
+                let dx = l.sub(x, l.load(position.x, j));
+                let dy = l.sub(y, l.load(position.y, j));
+                let dz = l.sub(z, l.load(position.z, j));
+                let r_squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
+                let mut mask = l.less(r_squared, h_squared);
+                if end - j < WIDTH {
+                    mask = l.and(mask, l.first(end - j));
+                }
+                at += l.pack(
+                    r_squared,
+                    mask,
+                    j as u32,
+                    &mut chunk.slope,
+                    &mut chunk.neighbour,
+                    at,
+                );
+            }
+            j += WIDTH;
+        }
+    }
+    at
+}
+
+/// Turns squared distances into slopes of the kernel, in place. Returns the sums of
+/// the kernel's values and of its squared gradients.
+#[inline(always)]
+fn slopes<L: Lanes>(
+    l: L,
+    kernel: CubicSpline,
+    list: &mut [f32],
+    begin: usize,
+    end: usize,
+) -> (f32, f32) {
+    let inverse_h = l.splat(1.0 / kernel.support_radius);
+    let (one, half, zero) = (l.splat(1.0), l.splat(0.5), l.splat(0.0));
+    let (two, six) = (l.splat(2.0), l.splat(6.0));
+    let (eight, least) = (l.splat(8.0), l.splat(1e-6));
+    let (value, slope) = (l.splat(kernel.value), l.splat(kernel.slope));
+    let twenty_four = l.splat(24.0);
+    let (mut values, mut squares) = (zero, zero);
+    let mut k = begin;
+    while k < end {
+        // SAFETY: the list has room for one width beyond its end.
+        let r_squared = unsafe { l.load(list, k) };
+        let q = l.max(l.mul(l.sqrt(r_squared), inverse_h), least);
+        let outer = l.max(l.sub(one, q), zero);
+        let inner = l.max(l.sub(half, q), zero);
+        let (outer2, inner2) = (l.mul(outer, outer), l.mul(inner, inner));
+        let w = l.sub(
+            l.mul(two, l.mul(outer2, outer)),
+            l.mul(eight, l.mul(inner2, inner)),
+        );
+        let dw = l.sub(l.mul(twenty_four, inner2), l.mul(six, outer2));
+        let s = l.mul(slope, l.div(dw, q));
+        let keep = l.first(end - k);
+        values = l.add(values, l.keep(l.mul(value, w), keep));
+        squares = l.add(squares, l.keep(l.mul(l.mul(s, s), r_squared), keep));
+        // SAFETY: as above; what lies beyond the end is overwritten by the next list.
+        unsafe { l.store(s, list, k) };
+        k += WIDTH;
+    }
+    (l.sum(values), l.sum(squares))
+}
+
+/// `Σ V ∇W` over the neighbours of particle `i`.
+#[inline(always)]
+pub(crate) fn gradient_sum(x: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> Vec3A {
+    let here = x[i];
+    let mut sum = Vec3A::ZERO;
+    for (&j, &s) in near.iter().zip(slope) {
+        sum += s * (here - x[j as usize]);
+    }
+    sum
+}

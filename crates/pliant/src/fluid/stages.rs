@@ -1,0 +1,157 @@
+//! What a liquid does in a sub-step, stage by stage; `step.rs` calls them in order.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::incompressible::{Goal, Tolerances};
+use super::sph;
+use super::state::{Fluid, head};
+use crate::contact::Obstacle;
+
+impl Fluid {
+    /// How far a particle looks for walls: none comes nearer to a wall than half a
+    /// spacing, so none further away than this sees an image.
+    pub(crate) fn wall_reach(&self) -> f32 {
+        if self.is_incompressible() {
+            return 0.95 * self.kernels.support_radius;
+        }
+        self.kernels.support_radius - 0.5 * self.settings.spacing
+    }
+
+    /// Finds the walls around every particle. Needs [`Fluid::sort`].
+    pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
+        let reach = self.wall_reach();
+        let position = head(&self.position, self.count);
+        self.walls.find(position, reach, obstacles);
+    }
+
+    /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
+    /// Particles for which `held` is true move as they do, whatever pushes them.
+    pub(crate) fn compute_density(&mut self, held: impl Fn(Vec3) -> bool + Sync) {
+        let Some(solver) = &mut self.solver else {
+            sph::density(self);
+            return;
+        };
+        let n = self.count;
+        let volume = self.settings.spacing.powi(3);
+        let position = head(&self.position, n);
+        self.inverse_density[..n]
+            .par_iter_mut()
+            .with_min_len(4096)
+            .enumerate()
+            .for_each(|(i, inverse)| {
+                *inverse = if held(position.get(i)) {
+                    0.0
+                } else {
+                    self.inverse_mass[i] * volume
+                };
+            });
+        solver.prepare(
+            &self.grid,
+            self.position.view(),
+            n,
+            &self.walls,
+            &self.inverse_density[..n],
+        );
+        let rest = self.inverse_mass.iter().map(|m| 1.0 / (m * volume));
+        for ((density, rest), fullness) in self.density.iter_mut().zip(rest).zip(&solver.fullness) {
+            *density = rest * fullness;
+        }
+    }
+
+    /// Slows an incompressible liquid down by its viscosity and spreads what it
+    /// carries.
+    pub(crate) fn solve_viscosity(&mut self, dt: f32) {
+        let n = self.count;
+        let extra: Vec<f32> = self
+            .liquids
+            .iter()
+            .map(|l| self.numerical_viscosity(&l.material))
+            .collect();
+        let Some(solver) = &mut self.solver else {
+            return;
+        };
+        solver.load_velocities(head(&self.velocity, n));
+        self.viscosity.resize(n, 0.0);
+        solver.find_viscosity(
+            &self.liquids,
+            &self.liquid,
+            &extra,
+            &self.walls,
+            &mut self.viscosity,
+        );
+        solver.diffuse(dt, &self.viscosity, &self.inverse_density[..n], &self.walls);
+        solver.store_velocities(&mut self.velocity);
+        if self.liquids.iter().any(|l| l.diffusivity > 0.0) {
+            solver.spread(
+                dt,
+                &self.liquids,
+                &self.liquid,
+                &mut self.concentration[..n],
+                &mut self.scratch[..n],
+            );
+        }
+    }
+
+    /// Takes compression out of the velocities, or keeps the density where the
+    /// sub-step ends. Needs [`Fluid::compute_density`].
+    pub(crate) fn solve_pressure(&mut self, goal: Goal, dt: f32) {
+        let Some(solver) = &mut self.solver else {
+            return;
+        };
+        let n = self.count;
+        let Tolerances {
+            density,
+            divergence,
+            max_iterations,
+        } = self.settings.tolerances;
+        solver.load_velocities(head(&self.velocity, n));
+        let (pressure, tolerance) = match goal {
+            Goal::Density => (&mut self.pressure[..n], density),
+            Goal::Divergence => (&mut self.impulse[..n], divergence),
+        };
+        self.solved[goal as usize] = solver.solve(
+            goal,
+            dt,
+            &self.inverse_density[..n],
+            pressure,
+            tolerance,
+            max_iterations,
+        );
+        solver.note_pushes(&mut self.walls, pressure, &self.inverse_density);
+        solver.store_velocities(&mut self.velocity);
+    }
+
+    /// Computes the accelerations by pressure, viscosity and surface tension.
+    /// Needs [`Fluid::compute_density`].
+    pub(crate) fn compute_forces(&mut self, obstacles: &[(usize, &Obstacle)]) {
+        let Some(solver) = &self.solver else {
+            sph::forces(self);
+            return;
+        };
+        let n = self.count;
+        let acceleration = [
+            &mut self.acceleration.x[..n],
+            &mut self.acceleration.y[..n],
+            &mut self.acceleration.z[..n],
+        ];
+        let [ax, ay, az] = acceleration;
+        for a in [&mut *ax, &mut *ay, &mut *az] {
+            a.fill(0.0);
+        }
+        if self.tensions.any {
+            let wetting = |index: u32| {
+                let found = obstacles.iter().find(|(i, _)| *i == index as usize);
+                found.map_or(0.0, |(_, o)| 0.5 * (1.0 + o.contact_angle.cos()))
+            };
+            solver.attract(
+                &self.tensions,
+                &self.liquid,
+                &self.inverse_mass[..n],
+                &mut self.walls,
+                wetting,
+                [ax, ay, az],
+            );
+        }
+    }
+}

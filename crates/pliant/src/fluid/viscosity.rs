@@ -1,0 +1,327 @@
+//! Viscosity of incompressible liquids.
+//!
+//! The force between two particles acts along the line between them, so that it
+//! keeps angular momentum and rigid rotation (Monaghan 2005, Weiler et al. 2018):
+//!
+//! ```text
+//! ρ dv_i/dt = 10 Σ_j μ_ij V (v_ij · x_ij) / (r² + 0.01 h²) ∇W_ij  -  μ_i grip_i (v_i - v_wall)
+//! ```
+//!
+//! Thin liquids take it explicitly. Where that would be unstable the velocities at
+//! the end of the sub-step are solved for by conjugate gradients: the equations are
+//! symmetric and positive, so any viscosity and any sub-step will do.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::grip::PAIR_VISCOSITY;
+use super::incompressible::{Incompressible, Solved};
+use super::pairs::ChunkPairs;
+use super::walls::Walls;
+
+/// Where `viscosity dt / (density h²)` is below this, an explicit step neither rings
+/// nor loses accuracy: the discrete Laplacian has no eigenvalue above 30 / h².
+const EXPLICIT: f32 = 0.25 / 30.0;
+
+/// Residual allowed, as a share of the velocities.
+const TOLERANCE: f64 = 1e-4;
+
+const MAX_ITERATIONS: u32 = 200;
+
+/// Arrays of the solve.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ViscositySolver {
+    /// Drag of walls times dt, in kg/m³, and its share of a moving wall's velocity.
+    grip: Vec<f32>,
+    drive: Vec<Vec3A>,
+    /// 1 / diagonal.
+    inverse_diagonal: Vec<f32>,
+    residual: Vec<Vec3A>,
+    direction: Vec<Vec3A>,
+    image: Vec<Vec3A>,
+}
+
+impl ViscositySolver {
+    pub fn bytes(&self) -> usize {
+        4 * (self.grip.capacity() + self.inverse_diagonal.capacity())
+            + 16 * (self.drive.capacity()
+                + self.residual.capacity()
+                + self.direction.capacity()
+                + self.image.capacity())
+    }
+}
+
+impl Incompressible {
+    /// Slows the velocities down by viscosity over `dt`; `viscosity` in Pa·s per
+    /// particle.
+    pub fn diffuse(
+        &mut self,
+        dt: f32,
+        viscosity: &[f32],
+        inverse_density: &[f32],
+        walls: &mut Walls,
+    ) -> Solved {
+        let n = self.v.len();
+        let h = self.kernel.support_radius;
+        let stiffest = viscosity
+            .par_iter()
+            .zip(inverse_density)
+            .with_min_len(4096)
+            .map(|(mu, inv)| mu * inv)
+            .reduce(|| 0.0, f32::max);
+        if n == 0 || stiffest <= 0.0 {
+            return Solved::default();
+        }
+        self.weigh_viscosity(dt, viscosity, inverse_density, walls);
+        let solved = if stiffest * dt / (h * h) < EXPLICIT {
+            self.apply(Image::OfVelocity);
+            let (image, v) = (&self.viscosity.image, &mut self.v);
+            (v, image, inverse_density)
+                .into_par_iter()
+                .with_min_len(4096)
+                .for_each(|(v, image, inv)| *v -= *inv * *image);
+            Solved {
+                iterations: 1,
+                error: 0.0,
+            }
+        } else {
+            self.conjugate_gradients(inverse_density)
+        };
+        self.note_drag(viscosity, inverse_density, walls);
+        solved
+    }
+
+    /// Notes with the walls how much their grip slows the particles, in m/s².
+    fn note_drag(&self, viscosity: &[f32], inverse_density: &[f32], walls: &mut Walls) {
+        let (v, grip) = (&self.v[..], &self.grip);
+        let chunks = walls.chunks.par_iter_mut().enumerate();
+        chunks.for_each(|(c, walls)| {
+            for k in 0..walls.len() {
+                let i = c * CHUNK + k;
+                for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
+                    let rate = viscosity[i] * mirror.wall.drag * grip.at(mirror.wall.distance);
+                    mirror.drag = (-rate * inverse_density[i] * v[i]).into();
+                }
+            }
+        });
+    }
+
+    /// Weights of all pairs, grip of the walls, and the diagonal.
+    fn weigh_viscosity(
+        &mut self,
+        dt: f32,
+        viscosity: &[f32],
+        inverse_density: &[f32],
+        walls: &Walls,
+    ) {
+        let n = self.v.len();
+        let s = &mut self.viscosity;
+        for a in [&mut s.grip, &mut s.inverse_diagonal] {
+            a.resize(n, 0.0);
+        }
+        for a in [
+            &mut s.drive,
+            &mut s.residual,
+            &mut s.direction,
+            &mut s.image,
+        ] {
+            a.resize(n, Vec3A::ZERO);
+        }
+        let (x, wall_grip) = (&self.x[..], &self.grip);
+        let soft = 0.01 * self.kernel.support_radius.powi(2);
+        (
+            &mut self.pairs.chunks,
+            &walls.chunks,
+            s.grip.par_chunks_mut(CHUNK),
+            s.drive.par_chunks_mut(CHUNK),
+            s.inverse_diagonal.par_chunks_mut(CHUNK),
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (pairs, walls, grip, drive, diagonal))| {
+                let first = c * CHUNK;
+                pairs.weigh(first, |i, j, slope| {
+                    let r_squared = (x[i] - x[j]).length_squared();
+                    let mean = 0.5 * (viscosity[i] + viscosity[j]);
+                    -PAIR_VISCOSITY * dt * mean * slope / (r_squared + soft)
+                });
+                for k in 0..grip.len() {
+                    let i = first + k;
+                    grip[k] = 0.0;
+                    drive[k] = Vec3A::ZERO;
+                    for mirror in walls.of(k).iter().filter(|m| m.no_slip) {
+                        let own = dt * viscosity[i] * mirror.wall.drag;
+                        grip[k] += own * wall_grip.at(mirror.wall.distance);
+                    }
+                    diagonal[k] = 1.0
+                        / (1.0 / inverse_density[i]
+                            + grip[k]
+                            + trace(x, i, pairs.weights_of(k)) / 3.0);
+                }
+            });
+    }
+
+    /// The viscous part of the equations, applied to a set of vectors, into `image`.
+    fn apply(&mut self, what: Image<'_>) {
+        let ViscositySolver {
+            grip,
+            drive,
+            direction,
+            image,
+            ..
+        } = &mut self.viscosity;
+        let x = &self.x[..];
+        let (vectors, inverse_density, with_drive) = match what {
+            Image::OfVelocity => (&self.v[..], None, true),
+            Image::OfDirection(inverse_density) => (&direction[..], Some(inverse_density), false),
+        };
+        (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (image, pairs))| {
+                for (k, image) in image.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let own = vectors[i];
+                    let mut sum = friction(x, vectors, i, k, pairs) + grip[i] * own;
+                    if with_drive {
+                        sum -= drive[i];
+                    }
+                    if let Some(inverse_density) = inverse_density
+                        && inverse_density[i] > 0.0
+                    {
+                        sum += own / inverse_density[i];
+                    }
+                    *image = sum;
+                }
+            });
+    }
+
+    /// Solves `(ρ + dt L) v = ρ v*` with the diagonal as preconditioner.
+    fn conjugate_gradients(&mut self, inverse_density: &[f32]) -> Solved {
+        // The first guess is v*, so its residual is the viscous part alone.
+        self.apply(Image::OfVelocity);
+        let ViscositySolver {
+            inverse_diagonal,
+            residual,
+            direction,
+            image,
+            ..
+        } = &mut self.viscosity;
+        let size = ordered_sum(self.v.len(), |i| {
+            let inverse = inverse_density[i];
+            if inverse > 0.0 {
+                f64::from(self.v[i].length_squared() / (inverse * inverse))
+            } else {
+                0.0
+            }
+        });
+        (
+            &mut residual[..],
+            &mut direction[..],
+            &image[..],
+            &inverse_diagonal[..],
+        )
+            .into_par_iter()
+            .with_min_len(4096)
+            .for_each(|(r, d, image, inv)| {
+                // Held particles have no equation.
+                *r = if *inv > 0.0 { -*image } else { Vec3A::ZERO };
+                *d = *inv * *r;
+            });
+        let mut slope = self.steepness();
+        let mut solved = Solved::default();
+        while solved.iterations < MAX_ITERATIONS && slope > 0.0 {
+            self.apply(Image::OfDirection(inverse_density));
+            let s = &self.viscosity;
+            let curvature =
+                ordered_sum(s.image.len(), |i| f64::from(s.direction[i].dot(s.image[i])));
+            if curvature <= 0.0 {
+                break;
+            }
+            let step = (slope / curvature) as f32;
+            let s = &mut self.viscosity;
+            (
+                &mut self.v[..],
+                &mut s.residual[..],
+                &s.direction[..],
+                &s.image[..],
+            )
+                .into_par_iter()
+                .with_min_len(4096)
+                .for_each(|(v, r, d, image)| {
+                    *v += step * *d;
+                    if *d != Vec3A::ZERO || *r != Vec3A::ZERO {
+                        *r -= step * *image;
+                    }
+                });
+            solved.iterations += 1;
+            let left = ordered_sum(s.residual.len(), |i| {
+                f64::from(s.residual[i].length_squared())
+            });
+            solved.error = (left / size.max(f64::MIN_POSITIVE)).sqrt() as f32;
+            if left <= TOLERANCE * TOLERANCE * size {
+                break;
+            }
+            let next = self.steepness();
+            let keep = (next / slope) as f32;
+            slope = next;
+            let s = &mut self.viscosity;
+            (
+                &mut s.direction[..],
+                &s.residual[..],
+                &s.inverse_diagonal[..],
+            )
+                .into_par_iter()
+                .with_min_len(4096)
+                .for_each(|(d, r, inv)| *d = *inv * *r + keep * *d);
+        }
+        solved
+    }
+
+    /// Residual times preconditioned residual.
+    fn steepness(&self) -> f64 {
+        let s = &self.viscosity;
+        ordered_sum(s.residual.len(), |i| {
+            f64::from(s.inverse_diagonal[i] * s.residual[i].length_squared())
+        })
+    }
+}
+
+/// What the viscous operator acts on, and whether with the mass.
+enum Image<'a> {
+    OfVelocity,
+    OfDirection(&'a [f32]),
+}
+
+/// `Σ_j weight (x_ij · v_ij) x_ij`.
+#[inline(always)]
+fn friction(x: &[Vec3A], v: &[Vec3A], i: usize, k: usize, pairs: &ChunkPairs) -> Vec3A {
+    let (near, weight) = pairs.weights_of(k);
+    let (here, own) = (x[i], v[i]);
+    let mut sum = Vec3A::ZERO;
+    for (&j, &w) in near.iter().zip(weight) {
+        let j = j as usize;
+        let d = here - x[j];
+        sum += w * d.dot(own - v[j]) * d;
+    }
+    sum
+}
+
+/// `Σ_j weight r²`.
+fn trace(x: &[Vec3A], i: usize, (near, weight): (&[u32], &[f32])) -> f32 {
+    let pairs = near.iter().zip(weight);
+    pairs
+        .map(|(&j, w)| w * (x[i] - x[j as usize]).length_squared())
+        .sum()
+}
+
+/// A sum over all particles that is the same for any number of threads.
+pub(super) fn ordered_sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let parts: Vec<f64> = (0..n.div_ceil(CHUNK))
+        .into_par_iter()
+        .with_min_len(16)
+        .map(|c| (c * CHUNK..((c + 1) * CHUNK).min(n)).map(&term).sum())
+        .collect();
+    parts.iter().sum()
+}
