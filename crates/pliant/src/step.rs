@@ -4,6 +4,8 @@
 //! emit and remove
 //! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
 //! ```
+//!
+//! What observers watch is noted before and after the contacts, where matter moves.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -146,6 +148,7 @@ impl World {
         let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
         self.obstacle_impulse.resize(slots, Vec3::ZERO);
         self.last_step = dt;
+        self.observe_start(dt);
         let start = self.time;
         let mut report = StepReport {
             substeps: 0,
@@ -184,6 +187,9 @@ impl World {
             report.max_speed = report.max_speed.max(self.max_speed);
             self.time += f64::from(sub_dt);
         }
+        let mut timers = self.timers;
+        timers.time(Stage::Observe, || self.look_at_walls());
+        self.timers = timers;
         // Sub-steps are rounded; frames are not.
         self.time = start + f64::from(dt);
         self.steps += 1;
@@ -275,7 +281,9 @@ impl World {
         timers.time(Stage::Fields, || self.apply_fields());
         let kick = 0.5 * (self.previous_dt + dt);
         let outcome = timers.time(Stage::Integrate, || self.kick(kick, dt, limit));
+        timers.time(Stage::Observe, || self.observe_places());
         timers.time(Stage::Contacts, || self.drift(kick, dt));
+        timers.time(Stage::Observe, || self.observe_motion(dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;

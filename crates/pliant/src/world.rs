@@ -10,7 +10,7 @@ use crate::fluid::{
     DensityKernel, Emitter, Fill, FillError, Fluid, FluidSettings, NewParticle, SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
-use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
+use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
 
 /// The points of any matter: what fields, contact, observers and pictures see.
@@ -172,6 +172,7 @@ pub struct World {
     pub(crate) last_step: f32,
     /// Obstacles have changed: where particles belong must be found again.
     pub(crate) sides_stale: bool,
+    pub(crate) observers: Observers,
 }
 
 impl Default for World {
@@ -203,6 +204,7 @@ impl World {
             obstacle_impulse: Vec::new(),
             last_step: 0.0,
             sides_stale: false,
+            observers: Observers::default(),
         }
     }
 
@@ -442,6 +444,7 @@ impl World {
         for (_, fluid) in self.fluids.iter() {
             fluid.save(out);
         }
+        self.save_observers(out);
     }
 
     /// Restores what [`World::save`] wrote; from then on the world continues with
@@ -467,7 +470,7 @@ impl World {
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.load(from)?;
         }
-        Ok(())
+        self.load_observers(from)
     }
 
     /// A number that differs between worlds built differently.
@@ -523,6 +526,7 @@ impl World {
         for (i, sink) in self.sinks.iter() {
             hash.text(&format!("sink {i} {sink:?}"));
         }
+        hash.text(&self.observers.design());
         hash.value()
     }
 }

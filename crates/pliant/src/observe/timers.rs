@@ -22,10 +22,12 @@ pub enum Stage {
     Integrate,
     /// Motion along the way to the new place, and what it hits.
     Contacts,
+    /// What is measured on the way.
+    Observe,
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 8] = [
+pub const STAGES: [(Stage, &str); 9] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
     (Stage::Walls, "walls"),
@@ -34,6 +36,7 @@ pub const STAGES: [(Stage, &str); 8] = [
     (Stage::Fields, "fields"),
     (Stage::Integrate, "integrate"),
     (Stage::Contacts, "contacts"),
+    (Stage::Observe, "observe"),
 ];
 
 /// Accumulated wall time per stage.
