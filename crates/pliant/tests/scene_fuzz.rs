@@ -71,6 +71,38 @@ region = { box = { min = [-9, -9, -9], max = [9, -8, 9] } }
 [[probe]]
 name = "foot"
 position = [0.1, 0.05, 0.15]
+
+[[probe]]
+name = "gate"
+kind = "section"
+center = [0.4, 0.2, 0.15]
+direction = [1, 0, 0]
+radius = 0.2
+
+[[probe]]
+name = "door"
+kind = "section"
+corners = [[0.4, 0, 0], [0.4, 0.5, 0], [0.4, 0.5, 0.3]]
+
+[[probe]]
+name = "walls"
+kind = "obstacle"
+obstacle = "tank"
+
+[[probe]]
+name = "water"
+kind = "fluid"
+axis = [1, 0, 0]
+
+[[probe]]
+name = "corner"
+kind = "volume"
+region = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }
+
+[[probe]]
+name = "in the ball"
+kind = "volume"
+obstacle = "ball"
 "#;
 
 /// Numerical Recipes' generator: repeatable on every machine.
