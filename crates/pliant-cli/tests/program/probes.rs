@@ -148,64 +148,64 @@ fn a_resumed_run_goes_on_counting() {
 #[test]
 fn probes_that_cannot_be() {
     let folder = Folder::new("probes-messages");
-    // The first line of the probe is line 21 of the file.
+    // The name of the probe is line 19 of the file.
     for (probe, parts) in [
         (
             "kind = \"sektion\"",
             &[
-                "s.toml:22:8: unknown value `sektion`",
+                "s.toml:20:8: unknown value `sektion`",
                 "did you mean `section`?",
             ][..],
         ),
         (
             "kind = \"obstacle\"\nobstacle = \"tnak\"",
             &[
-                "s.toml:23:12: there is no obstacle called `tnak`",
+                "s.toml:21:12: there is no obstacle called `tnak`",
                 "did you mean `tank`?",
             ],
         ),
         (
             "kind = \"fluid\"\nfluid = \"milk\"",
             &[
-                "s.toml:23:9: there is no fluid called `milk`",
+                "s.toml:21:9: there is no fluid called `milk`",
                 "known: water",
             ],
         ),
         (
             "kind = \"fluid\"\naxis = [0, 0, 0]",
-            &["s.toml:23:8: `axis` is [0, 0, 0], but must be finite and not zero"],
+            &["s.toml:21:8: `axis` is [0, 0, 0], but must be finite and not zero"],
         ),
         (
             "kind = \"section\"\ncorners = [[0, 0, 0], [1, 1, 1], [2, 2, 2]]",
-            &["s.toml:23:11: the corners enclose no area"],
+            &["s.toml:21:11: the corners enclose no area"],
         ),
         (
             "kind = \"section\"\ncorners = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.5]]",
-            &["s.toml:23:11: corner ", "off the plane"],
+            &["s.toml:21:11: corner ", "off the plane"],
         ),
         (
             "kind = \"section\"\ncorners = [[0, 0, 0], [1, 1, 1]]",
-            &["s.toml:23:11: a section needs at least 3 corners, but has 2"],
+            &["s.toml:21:11: a section needs at least 3 corners, but has 2"],
         ),
         (
             "kind = \"section\"\ncenter = [0, 0, 0]\nradius = -1\ndirection = [1, 0, 0]",
-            &["s.toml:24:10: `radius` is -1", "above 0"],
+            &["s.toml:22:10: `radius` is -1", "above 0"],
         ),
         (
             "kind = \"section\"\ncenter = [0, 0, 0]\nradius = 1",
             &[
-                "s.toml:21:8: the shape of this section is not clear",
+                "s.toml:19:8: the shape of this section is not clear",
                 "`direction`",
             ],
         ),
         (
             "kind = \"point\"",
-            &["s.toml:21:8: a probe of kind `point` needs `position`"],
+            &["s.toml:19:8: a probe of kind `point` needs `position`"],
         ),
         (
             "kind = \"volume\"\nobstacle = \"tank\"\nradius = 3",
             &[
-                "s.toml:24:10: a probe of kind `volume` has no `radius`",
+                "s.toml:22:10: a probe of kind `volume` has no `radius`",
                 "`region`",
             ],
         ),
@@ -215,17 +215,17 @@ fn probes_that_cannot_be() {
         ),
         (
             "kind = \"volume\"\nregion = { sphere = { center = [0, 0, 0], radius = 0 } }",
-            &["s.toml:23:10: radius 0 must be above 0"],
+            &["s.toml:21:10: radius 0 must be above 0"],
         ),
         (
             "kind = \"volume\"\nobstacle = \"floor\"\n[[obstacle]]\nname = \"floor\"\n\
              shape = { plane = { point = [0, -1, 0], normal = [0, 1, 0] } }",
-            &["s.toml:23:12: `floor` is open", "closed surface"],
+            &["s.toml:21:12: `floor` is open", "closed surface"],
         ),
         (
             "kind = \"volume\"\nobstacle = \"pipe\"\n[[obstacle]]\nname = \"pipe\"\n\
              shape = { tube = { from = [2, 0, 0], to = [3, 0, 0], radius = 0.2, capped = false } }",
-            &["s.toml:23:12: `pipe` is open"],
+            &["s.toml:21:12: `pipe` is open"],
         ),
     ] {
         let old = "position = [0.1, 0.05, 0.15]";

@@ -118,8 +118,7 @@ impl World {
         self.observers.travelled = 0.0;
         let fluids: Vec<&Fluid> = self.fluids.iter().map(|(_, f)| f).collect();
         for (_, wetting) in self.observers.wettings.iter_mut() {
-            let there = self.obstacles.get(wetting.obstacle()).is_some();
-            wetting.update(if there { &fluids } else { &[] });
+            wetting.update(self.obstacles.get(wetting.obstacle()), &fluids);
         }
     }
 

@@ -4,7 +4,7 @@
 //! parts of a mesh's triangles. A patch is wet if a particle is in front of (or
 //! behind) its middle, near enough to be of the layer that lies on the wall.
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -25,6 +25,10 @@ const NEAR: f32 = 0.95;
 /// Together with [`NEAR`] this stays within the smallest support radius, 1.2
 /// spacings, for which particles are indexed.
 const ACROSS: f32 = 0.71;
+
+/// Longest edge of a patch of a mesh in patch sizes: two such right triangles are
+/// about a cell of a plane.
+const LONGEST_EDGE: f64 = 1.5;
 
 /// No mesh is divided into more patches than this; they are made larger instead.
 const MOST_PATCHES: u64 = 1 << 20;
@@ -62,8 +66,6 @@ enum Patches {
 /// Square cells of a plane.
 #[derive(Clone, Debug)]
 struct Cells {
-    normal: Vec3,
-    offset: f32,
     side: f64,
     /// Cells ever wet, sorted.
     ever: Vec<[i64; 2]>,
@@ -72,8 +74,9 @@ struct Cells {
 /// Triangles of a mesh, divided.
 #[derive(Clone, Debug)]
 struct Parts {
-    middle: Vec<Vec3>,
-    normal: Vec<Vec3>,
+    triangle: Vec<u32>,
+    /// The middle of the part, as shares of the triangle's first and last edge.
+    middle: Vec<Vec2>,
     /// In m².
     area: Vec<f32>,
     ever: Vec<bool>,
@@ -90,9 +93,7 @@ impl Wetting {
             return Err(WettingError::PatchSize(patch_size));
         }
         let patches = match (obstacle.as_plane(), obstacle.triangles()) {
-            (Some((normal, offset)), _) => Patches::Plane(Cells {
-                normal,
-                offset,
+            (Some(_), _) => Patches::Plane(Cells {
                 side: patch_size.into(),
                 ever: Vec::new(),
             }),
@@ -128,11 +129,16 @@ impl Wetting {
         }
     }
 
-    /// Looks again, at all `fluids`.
-    pub(super) fn update(&mut self, fluids: &[&Fluid]) {
-        self.now = match &mut self.patches {
-            Patches::Plane(cells) => cells.update(fluids),
-            Patches::Mesh(parts) => parts.update(fluids),
+    /// Looks again at the obstacle, if it is still there, and at all `fluids`.
+    pub(super) fn update(&mut self, obstacle: Option<&Obstacle>, fluids: &[&Fluid]) {
+        let plane = obstacle.and_then(Obstacle::as_plane);
+        let mesh = obstacle.and_then(Obstacle::triangles);
+        self.now = match (&mut self.patches, plane, mesh) {
+            (Patches::Plane(cells), Some((normal, offset)), _) => {
+                cells.update(normal, offset, fluids)
+            }
+            (Patches::Mesh(parts), None, Some(mesh)) => parts.update(mesh, fluids),
+            _ => 0.0,
         };
     }
 
@@ -182,8 +188,8 @@ impl Wetting {
 
 impl Cells {
     /// Adds what is wet now, and returns its area.
-    fn update(&mut self, fluids: &[&Fluid]) -> f64 {
-        let (u, v) = self.normal.any_orthonormal_pair();
+    fn update(&mut self, normal: Vec3, offset: f32, fluids: &[&Fluid]) -> f64 {
+        let (u, v) = normal.any_orthonormal_pair();
         let mut wet: Vec<[i64; 2]> = Vec::new();
         for fluid in fluids {
             let spacing = fluid.settings().spacing;
@@ -191,7 +197,7 @@ impl Cells {
             let touching = (0..fluid.len()).into_par_iter().with_min_len(1024);
             wet.par_extend(touching.flat_map_iter(|i| {
                 let p = position.get(i);
-                let touches = self.normal.dot(p) - self.offset < NEAR * spacing;
+                let touches = normal.dot(p) - offset < NEAR * spacing;
                 let place = DVec2::new(p.dot(u).into(), p.dot(v).into()) / self.side;
                 let across = (f64::from(ACROSS * spacing) / self.side).min(MOST_CELLS);
                 touches
@@ -237,7 +243,8 @@ impl Parts {
                     .fold(0.0, f64::max)
             })
             .collect();
-        let divisions = |edge: f64, size: f64| (edge / size).ceil().clamp(1.0, 1e6);
+        let divisions =
+            |edge: f64, size: f64| (edge / (LONGEST_EDGE * size)).ceil().clamp(1.0, 1e6);
         let mut size = f64::from(size);
         let patches = |size| {
             longest
@@ -251,18 +258,17 @@ impl Parts {
             size *= 2.0;
         }
         let mut parts = Parts {
+            triangle: Vec::new(),
             middle: Vec::new(),
-            normal: Vec::new(),
             area: Vec::new(),
             ever: Vec::new(),
         };
         for (t, &edge) in longest.iter().enumerate() {
             let n = divisions(edge, size) as u32;
-            let normal = mesh.area_normal(t);
-            let area = 0.5 * normal.length() / (n * n) as f32;
-            for middle in middles(mesh.corners(t), n) {
+            let area = 0.5 * mesh.area_normal(t).length() / (f64::from(n) * f64::from(n)) as f32;
+            for middle in middles(n) {
+                parts.triangle.push(t as u32);
                 parts.middle.push(middle);
-                parts.normal.push(normal.normalize_or_zero());
                 parts.area.push(area);
             }
         }
@@ -271,7 +277,7 @@ impl Parts {
     }
 
     /// Adds what is wet now, and returns its area.
-    fn update(&mut self, fluids: &[&Fluid]) -> f64 {
+    fn update(&mut self, mesh: &TriMesh, fluids: &[&Fluid]) -> f64 {
         let bodies: Vec<_> = fluids
             .iter()
             .filter_map(|f| {
@@ -281,12 +287,15 @@ impl Parts {
                 ))
             })
             .collect();
-        let wet: Vec<bool> = (&self.middle, &self.normal)
+        let wet: Vec<bool> = (&self.triangle, &self.middle)
             .into_par_iter()
             .with_min_len(256)
-            .map(|(&middle, &normal)| {
-                let near = bodies.iter().filter(|(_, bounds)| bounds.contains(middle));
-                near.into_iter().any(|(f, _)| touches(f, middle, normal))
+            .map(|(&triangle, share)| {
+                let [a, b, c] = mesh.corners(triangle as usize);
+                let middle = a + share.x * (b - a) + share.y * (c - a);
+                let mut near = bodies.iter().filter(|(_, bounds)| bounds.contains(middle));
+                let normal = || mesh.area_normal(triangle as usize).normalize_or_zero();
+                near.any(|(fluid, _)| touches(fluid, middle, normal()))
             })
             .collect();
         let mut now = 0.0;
@@ -310,10 +319,11 @@ fn touches(fluid: &Fluid, middle: Vec3, normal: Vec3) -> bool {
     })
 }
 
-/// The middles of the n² equal triangles that make up a triangle.
-fn middles([a, b, c]: [Vec3; 3], n: u32) -> impl Iterator<Item = Vec3> {
-    let (u, v) = ((b - a) / n as f32, (c - a) / n as f32);
-    let at = move |i: u32, j: u32, third: f32| a + (i as f32 + third) * u + (j as f32 + third) * v;
+/// The middles of the n² equal triangles that make up a triangle, as shares of its
+/// first and last edge.
+fn middles(n: u32) -> impl Iterator<Item = Vec2> {
+    let at =
+        move |i: u32, j: u32, third: f32| Vec2::new(i as f32 + third, j as f32 + third) / n as f32;
     (0..n).flat_map(move |j| {
         let upright = (0..n - j).map(move |i| at(i, j, 1.0 / 3.0));
         let turned = (0..(n - j).saturating_sub(1)).map(move |i| at(i, j, 2.0 / 3.0));
@@ -391,10 +401,16 @@ mod tests {
             ..mesh
         };
         let parts = Parts::of(&one, 0.1);
-        assert!(parts.middle.len() > 900);
-        let sum: Vec3 = parts.middle.iter().sum();
+        assert!(parts.middle.len() > 400);
+        let sum: Vec2 = parts.middle.iter().sum();
         let center = sum / parts.middle.len() as f32;
-        assert!((center - Vec3::new(1.0, 1.0 / 3.0, 0.0)).length() < 1e-3);
+        assert!((center - 1.0 / 3.0).length() < 1e-4);
+        assert!(
+            parts
+                .middle
+                .iter()
+                .all(|m| m.x > 0.0 && m.y > 0.0 && m.x + m.y < 1.0)
+        );
     }
 
     #[test]
