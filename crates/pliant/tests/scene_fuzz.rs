@@ -71,7 +71,10 @@ region = { box = { min = [-9, -9, -9], max = [9, -8, 9] } }
 [[probe]]
 name = "foot"
 position = [0.1, 0.05, 0.15]
+"#;
 
+/// Probes of the other kinds, for the same scene.
+const PROBES: &str = r#"
 [[probe]]
 name = "gate"
 kind = "section"
@@ -224,7 +227,11 @@ fn survives(file: &str, text: &str) -> bool {
         }
         Ok(mut built) => {
             assert!(built.world.point_count() <= 1500);
-            built.world.step(scene.description.frame.min(0.01)).is_ok()
+            let stepped = built.world.step(scene.description.frame.min(0.01)).is_ok();
+            for probe in &built.probes {
+                assert_eq!(probe.read(&built.world).len(), probe.quantities().len());
+            }
+            stepped
         }
     };
     assert!(
@@ -244,6 +251,18 @@ fn damaged_scenes_are_refused_or_work() {
     }
     // Enough of them must get past the parser for the test to mean anything.
     assert!((60..540).contains(&worked), "{worked} of 600 worked");
+}
+
+#[test]
+fn damaged_probes_are_refused_or_work() {
+    assert!(survives("s.toml", &format!("{SCENE}{PROBES}")));
+    let mut random = Random(4);
+    let mut worked = 0;
+    for _ in 0..300 {
+        let text = format!("{SCENE}{}", damaged(PROBES, &mut random));
+        worked += usize::from(survives("s.toml", &text));
+    }
+    assert!((10..270).contains(&worked), "{worked} of 300 worked");
 }
 
 #[test]
