@@ -4,6 +4,8 @@
 //! emit and remove
 //! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
 //! ```
+//!
+//! What observers watch is noted before and after the contacts, where matter moves.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -151,6 +153,7 @@ impl World {
         let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
         self.obstacle_impulse.resize(slots, Vec3::ZERO);
         self.last_step = dt;
+        self.observe_start(dt);
         let start = self.time;
         let mut report = StepReport {
             substeps: 0,
@@ -191,6 +194,9 @@ impl World {
             report.max_speed = report.max_speed.max(self.max_speed);
             self.time += f64::from(sub_dt);
         }
+        let mut timers = self.timers;
+        timers.time(Stage::Observe, || self.look_at_walls());
+        self.timers = timers;
         // Sub-steps are rounded; frames are not.
         self.time = start + f64::from(dt);
         self.steps += 1;
@@ -310,7 +316,9 @@ impl World {
             report.iterations += divergence.iterations + density.iterations;
             report.density_error = report.density_error.max(density.error);
         }
+        timers.time(Stage::Observe, || self.observe_places());
         timers.time(Stage::Contacts, || self.drift(dt));
+        timers.time(Stage::Observe, || self.observe_motion(dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;

@@ -11,7 +11,7 @@ use crate::fluid::{
     SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
-use crate::observe::{CheckpointError, Decoder, Encoder, StateHash, Timers, Totals};
+use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
 
 /// The points of any matter: what fields, contact, observers and pictures see.
@@ -181,6 +181,7 @@ pub struct World {
     pub(crate) last_step: f32,
     /// Obstacles have changed: where particles belong must be found again.
     pub(crate) sides_stale: bool,
+    pub(crate) observers: Observers,
 }
 
 impl Default for World {
@@ -212,6 +213,7 @@ impl World {
             obstacle_impulse: Vec::new(),
             last_step: 0.0,
             sides_stale: false,
+            observers: Observers::default(),
         }
     }
 
@@ -474,6 +476,7 @@ impl World {
         for (_, fluid) in self.fluids.iter() {
             fluid.save(out);
         }
+        self.save_observers(out);
     }
 
     /// Restores what [`World::save`] wrote; from then on the world continues with
@@ -499,7 +502,7 @@ impl World {
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.load(from)?;
         }
-        Ok(())
+        self.load_observers(from)
     }
 
     /// A number that differs between worlds built differently.
@@ -561,6 +564,7 @@ impl World {
         for (i, sink) in self.sinks.iter() {
             hash.text(&format!("sink {i} {sink:?}"));
         }
+        hash.text(&self.observers.design());
         hash.value()
     }
 }

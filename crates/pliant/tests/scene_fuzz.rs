@@ -73,6 +73,41 @@ name = "foot"
 position = [0.1, 0.05, 0.15]
 "#;
 
+/// Probes of the other kinds, for the same scene.
+const PROBES: &str = r#"
+[[probe]]
+name = "gate"
+kind = "section"
+center = [0.4, 0.2, 0.15]
+direction = [1, 0, 0]
+radius = 0.2
+
+[[probe]]
+name = "door"
+kind = "section"
+corners = [[0.4, 0, 0], [0.4, 0.5, 0], [0.4, 0.5, 0.3]]
+
+[[probe]]
+name = "walls"
+kind = "obstacle"
+obstacle = "tank"
+
+[[probe]]
+name = "water"
+kind = "fluid"
+axis = [1, 0, 0]
+
+[[probe]]
+name = "corner"
+kind = "volume"
+region = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }
+
+[[probe]]
+name = "in the ball"
+kind = "volume"
+obstacle = "ball"
+"#;
+
 /// Numerical Recipes' generator: repeatable on every machine.
 struct Random(u64);
 
@@ -192,7 +227,11 @@ fn survives(file: &str, text: &str) -> bool {
         }
         Ok(mut built) => {
             assert!(built.world.point_count() <= 1500);
-            built.world.step(scene.description.frame.min(0.01)).is_ok()
+            let stepped = built.world.step(scene.description.frame.min(0.01)).is_ok();
+            for probe in &built.probes {
+                assert_eq!(probe.read(&built.world).len(), probe.quantities().len());
+            }
+            stepped
         }
     };
     assert!(
@@ -212,6 +251,18 @@ fn damaged_scenes_are_refused_or_work() {
     }
     // Enough of them must get past the parser for the test to mean anything.
     assert!((60..540).contains(&worked), "{worked} of 600 worked");
+}
+
+#[test]
+fn damaged_probes_are_refused_or_work() {
+    assert!(survives("s.toml", &format!("{SCENE}{PROBES}")));
+    let mut random = Random(4);
+    let mut worked = 0;
+    for _ in 0..300 {
+        let text = format!("{SCENE}{}", damaged(PROBES, &mut random));
+        worked += usize::from(survives("s.toml", &text));
+    }
+    assert!((10..270).contains(&worked), "{worked} of 300 worked");
 }
 
 #[test]

@@ -98,6 +98,11 @@ impl Folder {
     /// the earlier one, and its frames do not mix with ours.
     fn clear(&self) -> Result<(), CliError> {
         let mut old: Vec<PathBuf> = RESULTS.iter().map(|name| self.file(name)).collect();
+        let charts = std::fs::read_dir(&self.path).into_iter().flatten();
+        old.extend(charts.flatten().map(|e| e.path()).filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("probes_") && name.ends_with(".png")
+        }));
         for name in ["frames", "data"] {
             let entries = std::fs::read_dir(self.file(name)).into_iter().flatten();
             old.extend(entries.flatten().map(|e| e.path()).filter(|path| {

@@ -1,11 +1,13 @@
 //! `pliant run`: steps a scene frame by frame and writes what a person wants to see.
 //!
 //! `folder.rs` decides where results go, `recorder.rs` writes files and charts,
-//! `checkpoint.rs` keeps and restores the state, `picture.rs` draws a frame.
+//! `probes.rs` those of what the scene measures, `checkpoint.rs` keeps and restores the
+//! state, `picture.rs` draws a frame.
 
 mod checkpoint;
 mod folder;
 mod picture;
+mod probes;
 mod recorder;
 
 use std::process::ExitCode;
@@ -21,7 +23,9 @@ use serde::Serialize;
 use crate::cli::RunArgs;
 use crate::error::CliError;
 use crate::in_pool;
+use crate::report::number;
 use folder::Folder;
+use probes::LastValues;
 use recorder::Recorder;
 
 /// Length in seconds of a step that is made only to see whether it can be.
@@ -60,6 +64,8 @@ pub struct Summary {
     pub max_speed_m_per_s: f32,
     /// What limited the sub-step last.
     pub step_limit: String,
+    /// What the probes read at the end.
+    pub probes: Vec<LastValues>,
     /// Fingerprint of the final state.
     pub hash: String,
     /// True if Ctrl-C ended it early.
@@ -197,6 +203,7 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
         energy_change_j: energy(&built) - energy_at_start,
         max_speed_m_per_s: totals.max_speed,
         step_limit: way.limit,
+        probes: probes::last_values(&built),
         hash: built.world.hash().to_string(),
         interrupted: steps_done < frames,
         out: folder.as_ref().map(|f| f.path().display().to_string()),
@@ -355,6 +362,11 @@ fn print_summary(s: &Summary) {
         s.max_speed_m_per_s
     );
     say!("sub-step set by  {}", s.step_limit);
+    for last in &s.probes {
+        let values = last.values.iter();
+        let values: Vec<String> = values.map(|(q, v)| format!("{q} {}", number(*v))).collect();
+        say!("probe            {}: {}", last.probe, values.join(", "));
+    }
     say!("hash             {}", s.hash);
     if let Some(out) = &s.out {
         say!("results          {out}");

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use glam::Vec3;
 use pliant::StepReport;
 use pliant::observe::{STAGES, Timers};
 use pliant::scene::{Built, Scene};
@@ -10,6 +9,7 @@ use pliant_render::{LineChart, Series, StackedChart};
 
 use super::folder::Folder;
 use super::picture::Painter;
+use super::probes::ProbeTable;
 use crate::cli::RunArgs;
 use crate::error::CliError;
 use crate::output::csv::{CsvWriter, read_csv};
@@ -41,7 +41,7 @@ pub struct Recorder<'a> {
     data: bool,
     series: CsvWriter,
     rows: Vec<Vec<f64>>,
-    probes: Option<CsvWriter>,
+    probes: Option<ProbeTable>,
     pvd: Option<PvdCollection>,
     timers: Timers,
 }
@@ -61,15 +61,6 @@ impl<'a> Recorder<'a> {
         let path = folder.file("series.csv");
         let rows = kept_rows(&path, names.len(), done);
         let series = CsvWriter::create(&path, &names, &rows)?;
-        let probes = if built.probes.is_empty() {
-            None
-        } else {
-            let columns = probe_columns(built);
-            let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-            let path = folder.file("probes.csv");
-            let kept = kept_rows(&path, names.len(), done);
-            Some(CsvWriter::create(&path, &names, &kept)?)
-        };
         let data = !args.no_data;
         let mut pvd = None;
         if data {
@@ -86,7 +77,7 @@ impl<'a> Recorder<'a> {
             data,
             series,
             rows,
-            probes,
+            probes: ProbeTable::open(folder, built)?,
             pvd,
             timers: *built.world.timers(),
         })
@@ -196,20 +187,12 @@ impl<'a> Recorder<'a> {
         self.series.row(&row)?;
         self.rows.push(row);
         if let Some(probes) = &mut self.probes {
-            let mut row = vec![k as f64, world.time()];
-            for probe in &built.probes {
-                let sample = world.fluids().find_map(|f| f.sample(probe.position));
-                let velocity = sample.map_or(Vec3::ZERO, |s| s.velocity);
-                row.push(sample.map_or(0.0, |s| f64::from(s.density)));
-                row.push(sample.map_or(0.0, |s| f64::from(s.pressure)));
-                row.extend(velocity.as_dvec3().to_array());
-            }
-            probes.row(&row)?;
+            probes.row(k, built)?;
         }
         Ok(())
     }
 
-    /// Draws the charts of energies and of time per stage.
+    /// Draws the charts of energies, of time per stage, and of the probes.
     pub fn charts(&self) -> Result<(), CliError> {
         let column =
             |c: usize| -> Vec<(f64, f64)> { self.rows.iter().map(|r| (r[1], r[c])).collect() };
@@ -247,7 +230,10 @@ impl<'a> Recorder<'a> {
             ..StackedChart::default()
         }
         .save_png(self.folder.file("stages.png"))?;
-        Ok(())
+        match &self.probes {
+            Some(probes) => probes.charts(self.folder),
+            None => Ok(()),
+        }
     }
 }
 
@@ -260,27 +246,12 @@ fn series_columns(built: &Built) -> Vec<String> {
     columns
 }
 
-fn probe_columns(built: &Built) -> Vec<String> {
-    let mut columns = vec!["frame".to_string(), "time_s".to_string()];
-    for name in plain(built.probes.iter().map(|p| &p.name)) {
-        let quantities = [
-            "density_kg_per_m3",
-            "pressure_pa",
-            "velocity_x_m_per_s",
-            "velocity_y_m_per_s",
-            "velocity_z_m_per_s",
-        ];
-        columns.extend(quantities.map(|q| format!("{name}_{q}")));
-    }
-    columns
-}
-
 fn obstacle_names(built: &Built) -> Vec<String> {
     plain(built.world.obstacles().map(|o| &o.name))
 }
 
 /// Names that are safe in a file name and in a CSV header, and still differ.
-fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+pub(super) fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut taken: Vec<String> = Vec::new();
     for name in names {
         let name: String = name
@@ -303,7 +274,7 @@ fn data_file(k: u64, extension: &str) -> String {
 }
 
 /// Rows of an earlier run, up to frame `done`; none for a run from the start.
-fn kept_rows(path: &Path, columns: usize, done: u64) -> Vec<Vec<f64>> {
+pub(super) fn kept_rows(path: &Path, columns: usize, done: u64) -> Vec<Vec<f64>> {
     if done == 0 {
         return Vec::new();
     }

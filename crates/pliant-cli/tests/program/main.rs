@@ -3,5 +3,6 @@
 mod common;
 mod instability;
 mod messages;
+mod probes;
 mod resume;
 mod run;

@@ -39,6 +39,9 @@ fn leaves_pictures_charts_and_data() {
             "frames",
             "particles.pvd",
             "probes.csv",
+            "probes_density.png",
+            "probes_pressure.png",
+            "probes_velocity.png",
             "scene.toml",
             "series.csv",
             "stages.png",
@@ -48,6 +51,7 @@ fn leaves_pictures_charts_and_data() {
     for picture in [
         "energy.png",
         "stages.png",
+        "probes_pressure.png",
         "frames/frame_00000.png",
         "frames/frame_00001.png",
     ] {
@@ -175,6 +179,9 @@ fn dry_and_the_no_flags_leave_files_out() {
             "checkpoint.pliant",
             "energy.png",
             "probes.csv",
+            "probes_density.png",
+            "probes_pressure.png",
+            "probes_velocity.png",
             "scene.toml",
             "series.csv",
             "stages.png",

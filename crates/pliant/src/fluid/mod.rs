@@ -10,7 +10,8 @@
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
 //!   `kernels.rs` their kernels, `walls.rs` what walls add to them.
 //! - `settings.rs`, `material.rs` and `liquid.rs` say what a liquid is, `limits.rs` how
-//!   long a sub-step may be, `fill.rs` and `emitter.rs` make particles.
+//!   long a sub-step may be, `fill.rs` and `emitter.rs` make particles,
+//!   `sample.rs` tells what the liquid is at a place.
 
 mod cohesion;
 mod cubic;
@@ -25,6 +26,7 @@ mod liquid;
 mod material;
 mod mixing;
 mod pairs;
+mod sample;
 mod settings;
 mod sph;
 mod stages;
@@ -46,7 +48,8 @@ pub use kernels::Kernels;
 pub use limits::{StepBound, StepLimit};
 pub use liquid::{Content, Liquid, MOST_LIQUIDS};
 pub use material::Material;
+pub use sample::Sample;
 pub use settings::{DensityKernel, FluidSettings, PressureMethod, SettingsError};
 pub(crate) use state::Motion;
-pub use state::{Fluid, NewParticle, Sample};
+pub use state::{Fluid, NewParticle};
 pub use thinning::Thinning;

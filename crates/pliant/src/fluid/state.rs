@@ -1,5 +1,7 @@
 //! The arrays of one liquid.
 
+use std::sync::OnceLock;
+
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -66,6 +68,9 @@ pub struct Fluid {
     side: Vec<u32>,
     next_id: u32,
     pub(super) grid: CellGrid,
+    /// Finds particles where they are now; made when someone asks, and forgotten
+    /// when they move.
+    pub(super) index: OnceLock<CellGrid>,
     pub(super) scratch: Vec<f32>,
     scratch_u32: Vec<u32>,
     scratch_u8: Vec<u8>,
@@ -110,6 +115,7 @@ impl Fluid {
             side: Vec::new(),
             next_id: 0,
             grid: CellGrid::default(),
+            index: OnceLock::new(),
             scratch: Vec::new(),
             scratch_u32: Vec::new(),
             scratch_u8: Vec::new(),
@@ -265,7 +271,7 @@ impl Fluid {
         (0..self.count).map(|i| self.pressure_of(i))
     }
 
-    fn pressure_of(&self, i: usize) -> f32 {
+    pub(super) fn pressure_of(&self, i: usize) -> f32 {
         match &self.solver {
             // The solver's pressure works on the gradient that lattice sums find.
             Some(solver) => self.pressure[i] * solver.kernel.lattice_gradient,
@@ -288,6 +294,7 @@ impl Fluid {
 
     /// The arrays that integration and contact change.
     pub(crate) fn motion_mut(&mut self) -> Motion<'_> {
+        self.index.take();
         let n = self.count;
         Motion {
             position: [
@@ -379,6 +386,7 @@ impl Fluid {
     }
 
     fn resize(&mut self, count: usize) {
+        self.index.take();
         self.count = count;
         let padded = count + WIDTH;
         for v in [
@@ -409,6 +417,7 @@ impl Fluid {
 
     /// Sorts the particles by cell and indexes them.
     pub(crate) fn sort(&mut self) {
+        self.index.take();
         let n = self.count;
         self.grid
             .build(head(&self.position, n), self.kernels.support_radius);
@@ -436,34 +445,6 @@ impl Fluid {
         std::mem::swap(&mut self.scratch_u8, &mut self.liquid);
     }
 
-    /// Density and velocity interpolated at `p` (Grahn 2008, 3.1), or `None`
-    /// where there is no liquid.
-    pub fn sample(&self, p: Vec3) -> Option<Sample> {
-        // Positions have moved since the sort, so ask a little further out.
-        let mut sum = 0.0;
-        let mut sample = Sample {
-            density: 0.0,
-            pressure: 0.0,
-            velocity: Vec3::ZERO,
-        };
-        let h = self.kernels.support_radius;
-        for i in 0..self.count {
-            let r_squared = (self.position.get(i) - p).length_squared();
-            if r_squared < h * h {
-                let w = self.kernels.poly6(r_squared) * self.inverse_density[i];
-                sum += w;
-                sample.density += w * self.density[i];
-                sample.pressure += w * self.pressure_of(i);
-                sample.velocity += w * self.velocity.get(i);
-            }
-        }
-        (sum * self.particle_mass() > 0.05).then(|| Sample {
-            density: sample.density / sum,
-            pressure: sample.pressure / sum,
-            velocity: sample.velocity / sum,
-        })
-    }
-
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let vectors = [&self.position, &self.velocity, &self.acceleration];
@@ -483,7 +464,8 @@ impl Fluid {
         let words = self.id.capacity() + self.side.capacity() + self.scratch_u32.capacity();
         let solver = self.solver.as_ref().map_or(0, |s| s.bytes());
         let liquids = self.liquid.capacity() + self.scratch_u8.capacity();
-        4 * (floats + words) + liquids + self.grid.bytes() + self.walls.bytes() + solver
+        let grids = self.grid.bytes() + self.index.get().map_or(0, CellGrid::bytes);
+        4 * (floats + words) + liquids + grids + self.walls.bytes() + solver
     }
 
     /// Writes everything that changes while it runs.
@@ -547,17 +529,6 @@ impl Fluid {
         from.u32s(&mut self.side[..n])?;
         Ok(())
     }
-}
-
-/// What [`Fluid::sample`] finds at a place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// Density in kg/m³.
-    pub density: f32,
-    /// Pressure in Pa.
-    pub pressure: f32,
-    /// Velocity in m/s.
-    pub velocity: Vec3,
 }
 
 /// Mutable arrays of a set of points, as integration and contact see them.

@@ -28,10 +28,12 @@ pub enum Stage {
     Pressure,
     /// Motion along the way to the new place, and what it hits.
     Contacts,
+    /// What is measured on the way.
+    Observe,
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 11] = [
+pub const STAGES: [(Stage, &str); 12] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
     (Stage::Walls, "walls"),
@@ -43,6 +45,7 @@ pub const STAGES: [(Stage, &str); 11] = [
     (Stage::Viscosity, "viscosity"),
     (Stage::Pressure, "pressure"),
     (Stage::Contacts, "contacts"),
+    (Stage::Observe, "observe"),
 ];
 
 /// Accumulated wall time per stage.

@@ -1,13 +1,9 @@
 //! Sums over all points: mass, energies, momentum.
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
+use super::chunks::in_chunks;
 use crate::world::PointsView;
-
-/// Points per partial sum; the partial sums are added in order, so the result
-/// does not depend on the number of threads.
-const CHUNK: usize = 4096;
 
 /// Conserved quantities of a set of points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,18 +27,13 @@ pub struct Totals {
 impl Totals {
     /// Sums over the points of one matter.
     pub fn of(points: &PointsView<'_>, gravity: Vec3) -> Totals {
-        let n = points.position.len();
-        let starts: Vec<usize> = (0..n).step_by(CHUNK).collect();
-        let parts: Vec<Totals> = starts
-            .par_iter()
-            .map(|&start| {
-                let mut sum = Totals::default();
-                for i in start..(start + CHUNK).min(n) {
-                    sum.include(points, i, gravity);
-                }
-                sum
-            })
-            .collect();
+        let parts = in_chunks(points.position.len(), |range| {
+            let mut sum = Totals::default();
+            for i in range {
+                sum.include(points, i, gravity);
+            }
+            sum
+        });
         parts.iter().fold(Totals::default(), |a, b| a.plus(b))
     }
 

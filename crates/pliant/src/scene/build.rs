@@ -16,6 +16,7 @@ use crate::fluid::{
 };
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
+use crate::observe::Probe;
 use crate::slots::Handle;
 use crate::space::{CellGrid, NeighbourSearch};
 use crate::world::{StepSettings, World};
@@ -31,15 +32,6 @@ pub struct Built {
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The probes, in the scene's order.
     pub probes: Vec<Probe>,
-}
-
-/// A place where quantities are recorded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Probe {
-    /// Name of its columns.
-    pub name: String,
-    /// Where, in metres.
-    pub position: Vec3,
 }
 
 /// Particles nearer than this share of the spacing overlap. No place is farther
@@ -84,14 +76,12 @@ impl Scene {
             let first = fluids.first().copied();
             fluids.extend(self.fluid(i, f, first, &mut world, &meshes)?);
         }
-        let probes = s.probe.iter().map(|p| Probe {
-            name: p.name.clone(),
-            position: p.position,
-        });
+        let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
+        let probes = self.probes(&mut world, &fluids, &handles)?;
         Ok(Built {
             fluids,
             obstacles,
-            probes: probes.collect(),
+            probes,
             world,
         })
     }

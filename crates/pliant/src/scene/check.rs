@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::Scene;
 use super::description as d;
 use super::error::{Key, SceneError};
+use super::probe;
 use crate::field::{Action, Region};
 use crate::fluid::PressureMethod;
 
@@ -18,7 +19,7 @@ const SPACINGS: Rule = Rule::Between(1e-6, 1e4);
 
 /// What a number must be.
 #[derive(Clone, Copy)]
-enum Rule {
+pub(super) enum Rule {
     /// Finite and above 0.
     Positive,
     /// Finite, 0 or more.
@@ -92,7 +93,7 @@ impl Scene {
         for (i, p) in s.probe.iter().enumerate() {
             let here = &top.item("probe", i);
             here.name(&p.name, s.probe[..i].iter().map(|p| &p.name), "probes")?;
-            here.place("position", p.position)?;
+            probe::check(here, p, s)?;
         }
         check_camera(&top.key("camera"), &s.camera)
     }
@@ -278,7 +279,7 @@ fn check_camera(here: &Part<'_>, c: &d::Camera) -> Result<(), SceneError> {
 }
 
 /// A table of the scene, and the way to it.
-struct Part<'a> {
+pub(super) struct Part<'a> {
     scene: &'a Scene,
     path: Vec<Key<'a>>,
 }
@@ -306,7 +307,7 @@ impl<'a> Part<'a> {
         part
     }
 
-    fn error(&self, key: &'a str, message: impl Into<String>) -> SceneError {
+    pub(super) fn error(&self, key: &'a str, message: impl Into<String>) -> SceneError {
         self.scene.at(&self.key(key).path, message)
     }
 
@@ -320,7 +321,12 @@ impl<'a> Part<'a> {
         Err(self.error(key, format!("`{key}` is {shown}, but must be {rule}")))
     }
 
-    fn optional(&self, key: &'a str, v: Option<f32>, rule: Rule) -> Result<(), SceneError> {
+    pub(super) fn optional(
+        &self,
+        key: &'a str,
+        v: Option<f32>,
+        rule: Rule,
+    ) -> Result<(), SceneError> {
         v.map_or(Ok(()), |v| self.number(key, v, rule))
     }
 
@@ -334,7 +340,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    fn place(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub(super) fn place(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if is_near(v) {
             return Ok(());
         }
@@ -344,7 +350,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    fn direction(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub(super) fn direction(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if v.try_normalize().is_some() {
             return Ok(());
         }
@@ -369,7 +375,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    fn region(&self, region: &Region) -> Result<(), SceneError> {
+    pub(super) fn region(&self, region: &Region) -> Result<(), SceneError> {
         if let Some(problem) = region.nonsense() {
             return Err(self.error("region", problem));
         }

@@ -41,7 +41,7 @@ pub struct Description {
     /// Places where liquid disappears.
     #[serde(default)]
     pub sink: Vec<Sink>,
-    /// Places where density, pressure and velocity are recorded.
+    /// Quantities that are recorded.
     #[serde(default)]
     pub probe: Vec<Probe>,
     /// Where pictures are taken from; chosen to show everything if left out.
@@ -379,15 +379,61 @@ pub struct Sink {
     pub region: Region,
 }
 
-/// A place where density, pressure and velocity are recorded.
+/// A quantity that is recorded in every frame. Which keys it takes depends on
+/// `kind`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
     /// Name of the columns in `probes.csv`.
     pub name: String,
-    /// Where, in metres.
-    #[schemars(with = "[f32; 3]")]
-    pub position: Vec3,
+    /// What is recorded.
+    #[serde(default)]
+    pub kind: ProbeKind,
+    /// Of a point: where, in metres.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub position: Option<Vec3>,
+    /// Of a section that is a disc: its centre in metres.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub center: Option<Vec3>,
+    /// Of a section that is a disc: its radius in metres.
+    pub radius: Option<f32>,
+    /// Of a section: the direction across it that counts as forward. A polygon may
+    /// leave it out: forward is then the side from which its corners are seen to
+    /// run counter-clockwise.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub direction: Option<Vec3>,
+    /// Of a section that is a flat polygon: its corners in order, in metres.
+    #[schemars(with = "Option<Vec<[f32; 3]>>")]
+    pub corners: Option<Vec<Vec3>>,
+    /// Of an obstacle: its name. Of a volume: the closed obstacle whose inside is
+    /// measured.
+    pub obstacle: Option<String>,
+    /// Of a fluid: its name; not needed if there is only one.
+    pub fluid: Option<String>,
+    /// Of a fluid: the direction along which its front is measured, from the origin.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub axis: Option<Vec3>,
+    /// Of a volume: the part of space that is measured.
+    pub region: Option<Region>,
+}
+
+/// What a probe records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeKind {
+    /// Density, pressure and velocity at `position`; zeros where there is no liquid.
+    #[default]
+    Point,
+    /// Flow per second through a disc (`center`, `direction`, `radius`) or a flat
+    /// polygon (`corners`), and what has passed.
+    Section,
+    /// Mean force on `obstacle` during the frame, and the area of it that is wet
+    /// and that has ever been.
+    Obstacle,
+    /// Volume, centre of mass and extent of `fluid`, and its front along `axis`.
+    Fluid,
+    /// Volume of liquid in `region`, or inside the closed `obstacle`.
+    Volume,
 }
 
 /// Where pictures are taken from.

@@ -2,7 +2,7 @@
 //!
 //! `description.rs` declares every key once, with its unit and default; the JSON
 //! Schema and the documentation come from there. `check.rs` looks at the numbers,
-//! `build.rs` makes the world, `error.rs` points at the line that is wrong,
+//! `build.rs` makes the world, `probe.rs` what is measured of it, `error.rs` points at the line that is wrong,
 //! `overrides.rs` changes keys without editing the file, `shipped.rs` lists the
 //! scenes inside the program.
 
@@ -12,12 +12,13 @@ pub mod description;
 mod error;
 mod json_place;
 mod overrides;
+mod probe;
 mod shape;
 mod shipped;
 
 use std::path::{Path, PathBuf};
 
-pub use build::{Built, Probe};
+pub use build::Built;
 pub use description::Description;
 pub use error::SceneError;
 pub use shipped::SHIPPED;
