@@ -21,6 +21,8 @@ pub(crate) struct Wall {
     pub weight: f32,
     /// The same for viscosity, which only ever slows down.
     pub drag: f32,
+    /// Velocity of the wall in m/s.
+    pub velocity: Vec3,
     /// Triangle of the obstacle's mesh; 0 for planes.
     pub triangle: u32,
 }
@@ -77,6 +79,7 @@ impl WallFinder {
                         normal: (p - nearest.point).normalize_or_zero(),
                         weight: 0.0,
                         drag: 1.0,
+                        velocity: Vec3::ZERO,
                         triangle: nearest.triangle,
                     });
                 }
@@ -123,6 +126,7 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
                 normal: away,
                 weight,
                 drag: weight,
+                velocity: Vec3::ZERO,
                 triangle: surface.triangle,
             });
         }

@@ -4,6 +4,7 @@
 //! - `contact_laws.rs`: weight, friction, restitution.
 //! - `containment.rs`: nothing leaks.
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
+//! - `motion.rs`: obstacles that move.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
 
 mod common;
@@ -11,4 +12,5 @@ mod contact_laws;
 mod containment;
 mod determinism;
 mod fluid_laws;
+mod motion;
 mod world;
