@@ -294,6 +294,7 @@ impl World {
         let kick = 0.5 * (self.previous_dt + dt);
         let outcome = timers.time(Stage::Integrate, || self.kick(kick, dt, limit));
         timers.time(Stage::Contacts, || {
+            self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
             self.drift(kick, dt);
             self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         });

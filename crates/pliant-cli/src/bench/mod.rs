@@ -2,6 +2,7 @@
 
 mod colliders;
 mod colon;
+mod nearest;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
@@ -16,9 +17,10 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 4] = [
+const ALL: [(&str, Bench); 5] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
+    ("nearest", nearest::bench),
     ("sph", sph::bench),
     ("colon", colon::bench),
 ];

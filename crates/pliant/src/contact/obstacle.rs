@@ -14,6 +14,7 @@ use glam::Vec3;
 
 use super::Touch;
 use super::motion::{Motion, Pose, Twist};
+use super::peristalsis::{Peristalsis, WavingTube};
 use super::shape::{Inside, Shape, Surface};
 use super::wall::Wall;
 use crate::math::Aabb;
@@ -130,9 +131,20 @@ impl Obstacle {
         self
     }
 
+    /// Lets a wave run along `axis`, a line of points inside its tube of triangles,
+    /// which must be fine enough to follow it. Planes and landscapes have no axis and
+    /// stay as they are.
+    pub fn with_peristalsis(mut self, wave: Peristalsis, axis: &[Vec3]) -> Obstacle {
+        if let Shape::Surface(Surface { mesh, .. }) = &self.shape {
+            let tube = WavingTube::new(mesh.clone(), axis, wave);
+            self.shape = Shape::Waving(Box::new(tube));
+        }
+        self
+    }
+
     /// True if it has a motion, even if that has not begun or is over.
     pub fn is_moving(&self) -> bool {
-        self.moving.is_some()
+        self.moving.is_some() || matches!(self.shape, Shape::Waving(_))
     }
 
     /// The triangles before any motion, if it has any.
@@ -142,7 +154,10 @@ impl Obstacle {
 
     /// The triangles where they are now, if it has any.
     pub fn triangles_now(&self) -> Option<Cow<'_, TriMesh>> {
-        let mesh = self.triangles()?;
+        let mesh = match &self.shape {
+            Shape::Waving(tube) => tube.tree.mesh(),
+            Shape::Plane { .. } | Shape::Surface(_) => self.triangles()?,
+        };
         Some(match &self.moving {
             None => Cow::Borrowed(&**mesh),
             Some(m) => Cow::Owned(TriMesh {
@@ -188,9 +203,28 @@ impl Obstacle {
 
     /// Velocity in m/s of the wall at `place`, as of the last sub-step; 0 at rest.
     pub fn velocity_at(&self, place: Vec3) -> Vec3 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube
+                .closest(self.start_frame(place), f32::INFINITY)
+                .map_or(Vec3::ZERO, |w| tube.velocity(w.triangle, w.barycentric)),
+            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
+        };
+        self.with_own_motion(place, wave)
+    }
+
+    /// The velocity of the wall at the end of the sub-step where it is touched.
+    pub(super) fn velocity_of(&self, touch: &Touch) -> Vec3 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube.velocity(touch.triangle, touch.barycentric),
+            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
+        };
+        self.with_own_motion(touch.point, wave)
+    }
+
+    fn with_own_motion(&self, place: Vec3, in_its_frame: Vec3) -> Vec3 {
         match &self.moving {
-            None => Vec3::ZERO,
-            Some(m) => m.twist.at(place),
+            None => in_its_frame,
+            Some(m) => m.twist.at(place) + m.end.direction(in_its_frame),
         }
     }
 
@@ -219,6 +253,9 @@ impl Obstacle {
             // Debug prints numbers so that different ones differ.
             hash.text(&format!("{:?}", m.motion));
         }
+        if let Shape::Waving(tube) = &self.shape {
+            hash.text(&format!("{:?}", tube.wave()));
+        }
     }
 
     /// Puts it where its motion has it at `time`.
@@ -226,6 +263,9 @@ impl Obstacle {
         if let Some(m) = &mut self.moving {
             m.start = m.motion.pose(time);
             m.end = m.start;
+        }
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.move_to(time);
         }
     }
 
@@ -236,6 +276,17 @@ impl Obstacle {
             m.start = m.motion.pose(start);
             m.end = m.motion.pose(end);
             m.twist = m.motion.twist(start, end);
+        }
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.begin_substep(start, end);
+        }
+    }
+
+    /// Gives its triangles the shape that they have at the end of the sub-step, once
+    /// liquids have seen that at its start.
+    pub(crate) fn advance(&mut self) {
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.advance();
         }
     }
 
@@ -248,8 +299,12 @@ impl Obstacle {
 
     /// No part of it that is near `matter` is faster than this from `time` on, in m/s.
     pub(crate) fn top_speed(&self, time: f64, matter: &Aabb) -> f32 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube.top_speed(time),
+            Shape::Plane { .. } | Shape::Surface(_) => 0.0,
+        };
         let Some(m) = &self.moving else {
-            return 0.0;
+            return wave;
         };
         let far = |b: Aabb| {
             let p = m.motion.pivot;
@@ -262,8 +317,8 @@ impl Obstacle {
         };
         let own = self.triangles().map(|mesh| far(mesh.aabb()));
         // A plane is as large as what it can touch.
-        m.motion
-            .top_speed(time, own.unwrap_or_else(|| far(*matter)))
+        let size = own.unwrap_or_else(|| far(*matter));
+        wave + m.motion.top_speed(time, size)
     }
 
     /// Makes ready to find walls within `reach`.
@@ -283,7 +338,8 @@ impl Obstacle {
                 let normal = m.start.direction(wall.normal);
                 visit(Wall {
                     normal,
-                    velocity: m.twist.at(p - wall.distance * normal),
+                    velocity: m.twist.at(p - wall.distance * normal)
+                        + m.start.direction(wall.velocity),
                     ..wall
                 });
             });
@@ -308,6 +364,27 @@ impl Obstacle {
     #[inline]
     pub(super) fn start_frame(&self, place: Vec3) -> Vec3 {
         self.moving.as_ref().map_or(place, |m| m.start.body(place))
+    }
+
+    /// Where a ball that was at `place` at the start of the sub-step is for the
+    /// obstacle in its own frame at the end, before it moves by itself.
+    #[inline]
+    pub(super) fn origin(&self, place: Vec3, radius: f32) -> Vec3 {
+        let place = self.start_frame(place);
+        match &self.shape {
+            Shape::Waving(tube) => tube.carried(place, radius),
+            Shape::Plane { .. } | Shape::Surface(_) => place,
+        }
+    }
+
+    /// No less than the way of a ball as the obstacle sees it.
+    #[inline]
+    pub(super) fn way(&self, from: Vec3, to: Vec3) -> f32 {
+        let way = (self.end_frame(to) - self.start_frame(from)).length();
+        match &self.shape {
+            Shape::Waving(tube) => way + tube.most_travel(),
+            Shape::Plane { .. } | Shape::Surface(_) => way,
+        }
     }
 
     /// A place at the end of the sub-step in the obstacle's own frame.
@@ -353,6 +430,9 @@ impl std::fmt::Debug for Obstacle {
             Shape::Plane { normal, offset } => format!("plane {normal} at {offset}"),
             Shape::Surface(s) => {
                 format!("{} triangles in {}", s.mesh.triangles.len(), s.index.name())
+            }
+            Shape::Waving(tube) => {
+                format!("{} triangles, {:?}", tube.rest.triangles.len(), tube.wave())
             }
         };
         f.debug_struct("Obstacle")

@@ -51,13 +51,10 @@ impl Obstacles<'_> {
     #[inline]
     pub fn out_of_reach(&self, ball: &Ball, nearest_wall: f32) -> bool {
         let room = nearest_wall - self.slack - ball.radius;
-        let moving = self.list.iter().filter(|(_, o)| o.is_moving());
+        let mut moving = self.list.iter().filter(|(_, o)| o.is_moving());
         // What counts is the way that each obstacle sees.
         (ball.to - ball.from).length() < room
-            && moving.into_iter().all(|(_, o)| {
-                let way = o.end_frame(ball.to) - o.start_frame(ball.from);
-                way.length() < room
-            })
+            && moving.all(|(_, o)| o.way(ball.from, ball.to) < room)
     }
 
     fn get(&self, index: u32) -> Option<&Obstacle> {
@@ -165,7 +162,8 @@ impl<'a> Mover<'a> {
         let slack = self.obstacles.slack;
         self.origins.clear();
         let list = self.obstacles.list.iter();
-        self.origins.extend(list.map(|(_, o)| o.start_frame(from)));
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(from, 2.0 * radius)));
 
         // An overlap of less than this share of the radius is contact, not overlap.
         let overlap = radius * (1.0 - 1e-4);
@@ -207,7 +205,7 @@ impl<'a> Mover<'a> {
             let Some(met) = self.first_crossing(place) else {
                 return (place, velocity);
             };
-            velocity = met.obstacle.velocity_at(met.touch.point);
+            velocity = met.obstacle.velocity_of(&met.touch);
             // Ever closer to the wall that has gone over it: there may be another.
             let distance = radius * 0.5f32.powi(k as i32 / 2);
             place = met.touch.point + distance * met.touch.normal;
@@ -269,7 +267,7 @@ impl<'a> Mover<'a> {
 
 /// The collision of a ball with what it meets, in the frame of the wall.
 fn respond(met: &Met<'_>, velocity: &mut Vec3, report: &mut impl FnMut(Hit)) {
-    let relative = *velocity - met.obstacle.velocity_at(met.touch.point);
+    let relative = *velocity - met.obstacle.velocity_of(&met.touch);
     let change = velocity_change(
         relative,
         met.touch.normal,

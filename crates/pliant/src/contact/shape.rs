@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::Touch;
+use super::peristalsis::WavingTube;
 use super::triangle::closest_point;
 use super::wall::{Wall, WallFinder};
 use crate::mesh::TriMesh;
@@ -16,6 +17,8 @@ pub(super) enum Shape {
     Plane { normal: Vec3, offset: f32 },
     /// Triangles, solid or thin.
     Surface(Surface),
+    /// A tube of triangles along which a wave travels.
+    Waving(Box<WavingTube>),
 }
 
 #[derive(Clone)]
@@ -41,11 +44,12 @@ pub(super) enum Inside {
 }
 
 impl Shape {
-    /// The triangles, if it has any.
+    /// The triangles at rest, if it has any.
     pub fn triangles(&self) -> Option<&Arc<TriMesh>> {
         match self {
             Shape::Plane { .. } => None,
             Shape::Surface(s) => Some(&s.mesh),
+            Shape::Waving(tube) => Some(&tube.rest),
         }
     }
 
@@ -54,6 +58,7 @@ impl Shape {
         match self {
             Shape::Plane { .. } => "plane",
             Shape::Surface(s) => s.index.name(),
+            Shape::Waving(tube) => tube.tree.name(),
         }
     }
 
@@ -62,6 +67,7 @@ impl Shape {
         match self {
             Shape::Plane { .. } => true,
             Shape::Surface(s) => !matches!(s.inside, Inside::None),
+            Shape::Waving(tube) => tube.tree.is_closed(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Shape {
                 Inside::Mesh(bvh) => bvh.contains(p),
                 Inside::Below(ground) => ground.is_below(p),
             },
+            Shape::Waving(tube) => tube.tree.contains(p),
         }
     }
 
@@ -87,9 +94,9 @@ impl Shape {
                     Inside::None | Inside::Below(_) => 0,
                 };
                 let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
-                // The tree of a closed mesh may serve both.
-                s.index.bytes() + inside.max(walls)
+                s.index.bytes() + inside + walls
             }
+            Shape::Waving(tube) => tube.bytes(),
         }
     }
 
@@ -129,13 +136,18 @@ impl Shape {
                     finder.for_each(p, reach, visit);
                 }
             }
+            Shape::Waving(tube) => {
+                if let Some(wall) = tube.wall(p, reach) {
+                    visit(wall);
+                }
+            }
         }
     }
 
     /// How far the distances of [`Shape::nearest`] may be from the truth.
     pub fn distance_error(&self) -> f32 {
         match self {
-            Shape::Plane { .. } => 0.0,
+            Shape::Plane { .. } | Shape::Waving(_) => 0.0,
             Shape::Surface(s) => s.index.distance_error(),
         }
     }
@@ -155,13 +167,7 @@ impl Shape {
                 })
             }
             Shape::Surface(s) => {
-                let mut best: Option<SurfacePoint> = None;
-                s.index
-                    .for_each_within(p, radius.min(s.reach), &mut |found| {
-                        if best.is_none_or(|b| found.distance < b.distance) {
-                            best = Some(found);
-                        }
-                    });
+                let best = s.closest(p, radius.min(s.reach));
                 if best.is_none() && radius > s.reach {
                     // Too far for the index; a crossing on the way is near enough.
                     let crossing = s.index.first_crossing(origin, p)?;
@@ -173,13 +179,12 @@ impl Shape {
                         barycentric: crossing.barycentric,
                     });
                 }
-                best.map(|b| Touch {
-                    point: b.point,
-                    normal: s.normal_towards(&b, p, origin),
-                    distance: b.distance,
-                    triangle: b.triangle,
-                    barycentric: b.barycentric,
-                })
+                best.map(|b| touch(&b, normal_towards(&s.mesh, s.reach, &b, p, origin)))
+            }
+            Shape::Waving(tube) => {
+                let b = tube.closest(p, radius)?;
+                let normal = normal_towards(tube.tree.mesh(), radius, &b, p, origin);
+                Some(touch(&b, normal))
             }
         }
     }
@@ -201,6 +206,7 @@ impl Shape {
                 })
             }
             Shape::Surface(s) => s.index.first_crossing(from, to),
+            Shape::Waving(tube) => tube.tree.first_crossing(from, to),
         }
     }
 
@@ -211,28 +217,58 @@ impl Shape {
             Shape::Plane { normal, offset } => {
                 (p - (normal.dot(p) - offset) * *normal, [1.0, 0.0, 0.0])
             }
-            Shape::Surface(s) => {
-                let near = closest_point(p, s.mesh.corners(triangle as usize));
-                (near.point, near.barycentric)
-            }
+            Shape::Surface(Surface { mesh, .. }) => place_on(mesh, triangle, p),
+            Shape::Waving(tube) => place_on(tube.tree.mesh(), triangle, p),
         }
     }
 }
 
 impl Surface {
-    /// Unit vector from the surface to `p`, or to the side of `origin` if `p` is
-    /// too near to tell.
-    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
-        let size = p.abs().max_element();
-        if at.distance > 1e-5 * size.max(self.reach.min(1.0)) {
-            return (p - at.point) / at.distance;
+    /// The point nearest to `p` within `radius`.
+    fn closest(&self, p: Vec3, radius: f32) -> Option<SurfacePoint> {
+        if let Some((WallFinder::Nearest(cells), _)) = &self.walls
+            && radius <= cells.reach()
+            && self.index.distance_error() == 0.0
+        {
+            return cells.closest(p, radius);
         }
-        let normal = self.mesh.area_normal(at.triangle as usize);
-        let normal = normal.normalize_or(Vec3::Y);
-        if normal.dot(origin - at.point) < 0.0 {
-            -normal
-        } else {
-            normal
-        }
+        let mut best: Option<SurfacePoint> = None;
+        self.index.for_each_within(p, radius, &mut |found| {
+            if best.is_none_or(|b| found.distance < b.distance) {
+                best = Some(found);
+            }
+        });
+        best
+    }
+}
+
+fn touch(at: &SurfacePoint, normal: Vec3) -> Touch {
+    Touch {
+        point: at.point,
+        normal,
+        distance: at.distance,
+        triangle: at.triangle,
+        barycentric: at.barycentric,
+    }
+}
+
+fn place_on(mesh: &TriMesh, triangle: u32, p: Vec3) -> (Vec3, [f32; 3]) {
+    let near = closest_point(p, mesh.corners(triangle as usize));
+    (near.point, near.barycentric)
+}
+
+/// Unit vector from the surface to `p`, or to the side of `origin` if `p` is too
+/// near to tell.
+fn normal_towards(mesh: &TriMesh, reach: f32, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
+    let size = p.abs().max_element();
+    if at.distance > 1e-5 * size.max(reach.min(1.0)) {
+        return (p - at.point) / at.distance;
+    }
+    let normal = mesh.area_normal(at.triangle as usize);
+    let normal = normal.normalize_or(Vec3::Y);
+    if normal.dot(origin - at.point) < 0.0 {
+        -normal
+    } else {
+        normal
     }
 }
