@@ -7,6 +7,7 @@ use glam::{EulerRot, Quat, Vec3};
 
 use super::check::{is_near, too_far};
 use super::description::{self as d, Index, Shape};
+use super::motion;
 use crate::contact::Obstacle;
 use crate::mesh::{
     Colon, Cuboid, HeightGrid, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
@@ -39,6 +40,23 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         o.rotate.y.to_radians(),
         o.rotate.x.to_radians(),
     );
+    let resting = at_rest(o, folder, reach, rotation)?
+        .with_contact(o.restitution, o.friction)
+        .with_no_slip(o.no_slip);
+    let place = |p| rotation * (o.scale * p) + o.translate;
+    motion::apply(o, resting, place).map_err(|message| ShapeError {
+        key: "motion",
+        message,
+        help: None,
+    })
+}
+
+fn at_rest(
+    o: &d::Obstacle,
+    folder: &Path,
+    reach: f32,
+    rotation: Quat,
+) -> Result<Obstacle, ShapeError> {
     if let Shape::Plane { point, normal } = o.shape {
         if normal.try_normalize().is_none() || !point.is_finite() {
             return Err(wrong(
@@ -49,9 +67,7 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         if !is_near(point) {
             return Err(wrong(too_far()));
         }
-        return Ok(Obstacle::plane(&o.name, point, rotation * normal)
-            .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip));
+        return Ok(Obstacle::plane(&o.name, point, rotation * normal));
     }
     if let Some(grid) = landscape(&o.shape) {
         let mut grid = grid?;
@@ -69,11 +85,9 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         if !(is_near(bounds.min) && is_near(bounds.max) && grid.spacing > 0.0) {
             return Err(wrong(too_far()));
         }
-        return Ok(Obstacle::heightfield(&o.name, grid)
-            .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip));
+        return Ok(Obstacle::heightfield(&o.name, grid));
     }
-    let mut mesh = triangles(&o.shape, folder)?;
+    let mut mesh = triangles(&o.shape, folder, motion::rings(o))?;
     mesh.transform(o.scale, rotation, o.translate);
     if !mesh.vertices.iter().all(|&v| is_near(v)) {
         return Err(wrong(too_far()));
@@ -105,12 +119,11 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         }
     };
     let reach = reach + index.distance_error();
-    Ok(Obstacle::mesh(&o.name, mesh, index, reach)
-        .with_contact(o.restitution, o.friction)
-        .with_no_slip(o.no_slip))
+    Ok(Obstacle::mesh(&o.name, mesh, index, reach))
 }
 
-fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
+/// The mesh of a shape; a tube has so many `rings`, if it needs more than its ends.
+fn triangles(shape: &Shape, folder: &Path, rings: Option<u32>) -> Result<TriMesh, ShapeError> {
     if let Shape::Sphere { segments, .. }
     | Shape::Tube { segments, .. }
     | Shape::WineGlass { segments }
@@ -150,7 +163,7 @@ fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
             path: vec![*from, *to],
             radius: *radius,
             segments: *segments,
-            smooth_rings: None,
+            smooth_rings: rings,
             capped: *capped,
         }
         .build(),
