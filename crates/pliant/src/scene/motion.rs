@@ -155,3 +155,108 @@ fn paths(m: &d::Motion) -> Result<Vec<Path>, KeyframeError> {
     }
     Ok(paths)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scene;
+    use glam::Vec3;
+
+    /// The scene of a box of water with this motion of the box, line 9 and on.
+    fn scene(shape: &str, motion: &str) -> Result<super::super::Built, String> {
+        let text = format!(
+            "title = \"t\"\nduration = 1\n[[fluid]]\nspacing = 0.05\n\
+             fill = [{{ region = {{ sphere = {{ center = [0, 0, 0], radius = 0.2 }} }} }}]\n\
+             [[obstacle]]\nname = \"it\"\nshape = {shape}\n[obstacle.motion]\n{motion}\n"
+        );
+        let scene = Scene::parse("t", "t.toml", &text, std::path::Path::new("."), &[]);
+        let built = scene.and_then(|s| s.build());
+        built.map_err(|e| e.to_string())
+    }
+
+    const BOX: &str = "{ box = { min = [-1, -1, -1], max = [1, 1, 1] } }";
+
+    #[test]
+    fn what_is_wrong_is_said_where_it_is() {
+        for (shape, motion, parts) in [
+            (
+                BOX,
+                "start = 1",
+                &["t.toml:9", "moves nothing", "`velocity`"][..],
+            ),
+            (
+                BOX,
+                "start = 2\nstop = 1\nspin = 1",
+                &["t.toml:11", "must be after `start`"],
+            ),
+            (
+                BOX,
+                "spin = 1\naxis = [0, 0, 0]",
+                &["t.toml:11", "`axis`", "not zero"],
+            ),
+            (
+                BOX,
+                "oscillation = { amplitude = [1, 0, 0], frequency = 0 }",
+                &["t.toml:10", "`frequency` is 0", "above 0"],
+            ),
+            (
+                BOX,
+                "oscillation = { frequency = 1 }",
+                &["give `amplitude`"],
+            ),
+            (
+                BOX,
+                "keyframes = [{ time = 1 }, { time = 0.5 }]",
+                &["t.toml:10", "must be later"],
+            ),
+            (BOX, "spinn = 1", &["t.toml:10", "did you mean `spin`"]),
+            (
+                BOX,
+                "peristalsis = { amplitude = 0.5, wave_length = 1, speed = 1 }",
+                &["t.toml", "a `colon` or a `tube`"],
+            ),
+            (
+                "{ colon = {} }",
+                "peristalsis = { amplitude = 1.5, wave_length = 1, speed = 1 }",
+                &["t.toml:10", "`amplitude` is 1.5", "between 0 and 0.95"],
+            ),
+        ] {
+            let message = match scene(shape, motion) {
+                Err(message) => message,
+                Ok(_) => panic!("{motion} was taken"),
+            };
+            for part in parts {
+                assert!(message.contains(part), "{motion}: {message}");
+            }
+        }
+    }
+
+    /// Degrees become radians, and turning is about the middle of the shape.
+    #[test]
+    fn a_quarter_turn_is_ninety_degrees() {
+        let shape = "{ box = { min = [-1, -1, -1], max = [5, 1, 1] } }";
+        let mut built = scene(shape, "axis = [0, 0, 1]\nspin = 90").unwrap();
+        for _ in 0..10 {
+            built.world.step(0.1).unwrap();
+        }
+        let bounds = built.world.obstacles().next().and_then(|o| o.bounds());
+        let bounds = bounds.unwrap();
+        assert!((bounds.min - Vec3::new(1.0, -3.0, -1.0)).length() < 1e-4);
+        assert!((bounds.max - Vec3::new(3.0, 3.0, 1.0)).length() < 1e-4);
+    }
+
+    /// A straight tube gets rings enough to follow its wave.
+    #[test]
+    fn a_tube_can_wave() {
+        let shape = "{ tube = { from = [-1, 0, 0], to = [1, 0, 0], radius = 0.3 } }";
+        let wave = "peristalsis = { amplitude = 0.2, wave_length = 0.5, speed = 2 }";
+        let mut built = scene(shape, wave).unwrap();
+        let volume = |world: &crate::World| {
+            let now = world.obstacles().next().and_then(|o| o.triangles_now());
+            now.map_or(0.0, |m| m.volume())
+        };
+        let before = volume(&built.world);
+        built.world.step(0.3).unwrap();
+        assert!(volume(&built.world) < 0.95 * before);
+        assert_eq!(built.world.leaked(), 0);
+    }
+}
