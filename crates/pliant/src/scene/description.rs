@@ -355,6 +355,10 @@ pub enum Shape {
         /// Largest corner.
         #[schemars(with = "[f32; 3]")]
         max: Vec3,
+        /// Squares along each edge. A box within a liquid is best divided as finely
+        /// as the particles are.
+        #[serde(default = "defaults::cells")]
+        cells: [u32; 3],
     },
     /// A sphere of triangles.
     Sphere {
@@ -519,6 +523,9 @@ mod defaults {
     }
     pub fn opacity() -> f32 {
         0.25
+    }
+    pub fn cells() -> [u32; 3] {
+        [1; 3]
     }
     pub fn up() -> glam::Vec3 {
         glam::Vec3::Y

@@ -17,6 +17,9 @@ use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
 /// Most segments around a generated shape; a sphere has their square in triangles.
 const MOST_SEGMENTS: u32 = 1_000;
 
+/// Most squares along an edge of a box.
+const MOST_CELLS: u32 = 300;
+
 /// Why a shape cannot be made: the key that is wrong, and why.
 pub(super) struct ShapeError {
     pub key: &'static str,
@@ -141,7 +144,18 @@ fn triangles(shape: &Shape, folder: &Path, rings: Option<u32>) -> Result<TriMesh
         Shape::Plane { .. } | Shape::River { .. } | Shape::Heightfield { .. } => {
             return Err(wrong("this shape is not a mesh"));
         }
-        Shape::Box { min, max } => Cuboid::new(*min, *max).build(),
+        Shape::Box { min, max, cells } => {
+            if let Some(many) = cells.iter().find(|&&n| n > MOST_CELLS) {
+                return Err(wrong(format!(
+                    "`cells` has {many}, but must have at most {MOST_CELLS} along each edge"
+                )));
+            }
+            Cuboid {
+                cells: *cells,
+                ..Cuboid::new(*min, *max)
+            }
+            .build()
+        }
         Shape::Sphere {
             center,
             radius,
