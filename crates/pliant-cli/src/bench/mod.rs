@@ -3,6 +3,7 @@
 mod colliders;
 mod colon;
 mod dam_break;
+mod nearest;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
@@ -17,9 +18,10 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 5] = [
+const ALL: [(&str, Bench); 6] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
+    ("nearest", nearest::bench),
     ("sph", sph::bench),
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),

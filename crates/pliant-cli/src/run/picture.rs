@@ -73,6 +73,11 @@ impl Painter {
             .matter()
             .map(|m| m.points().velocity.iter().map(Vec3::length).collect())
             .collect();
+        let surfaces: Vec<_> = built
+            .obstacles
+            .iter()
+            .map(|(handle, _)| built.world.obstacle(*handle)?.triangles_now())
+            .collect();
         let mut picture = Picture::default();
         for (matter, speeds) in built.world.matter().zip(&speeds) {
             let points = matter.points();
@@ -86,11 +91,12 @@ impl Painter {
                 },
             });
         }
-        for ((handle, opacity), colour) in built.obstacles.iter().zip(&self.walls) {
+        let drawn = built.obstacles.iter().zip(&self.walls).zip(&surfaces);
+        for (((handle, opacity), colour), surface) in drawn {
             let Some(obstacle) = built.world.obstacle(*handle) else {
                 continue;
             };
-            match (obstacle.triangles(), obstacle.as_plane()) {
+            match (surface, obstacle.as_plane()) {
                 (Some(mesh), _) if *opacity > 0.0 => picture.meshes.push(MeshSurface {
                     mesh,
                     colour: *colour,

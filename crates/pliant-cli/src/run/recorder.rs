@@ -95,6 +95,7 @@ impl<'a> Recorder<'a> {
         for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
             if let Some(mesh) = obstacle.triangles()
                 && self.data
+                && !obstacle.is_moving()
             {
                 let file = self.folder.file(format!("data/{name}.vtu"));
                 vtu::write_mesh(&file, mesh, &[])?;
@@ -151,6 +152,14 @@ impl<'a> Recorder<'a> {
             let as_ply = self.folder.file(data_file(k, "ply"));
             ply::write_particles(&as_ply, points.position, points.velocity, &arrays[1..])?;
             pvd.append(built.world.time(), part as u32, Path::new(&file))?;
+        }
+        for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
+            if let Some(mesh) = obstacle.triangles_now()
+                && obstacle.is_moving()
+            {
+                let file = self.folder.file(format!("data/{name}_{k:05}.vtu"));
+                vtu::write_mesh(&file, &mesh, &[])?;
+            }
         }
         Ok(())
     }

@@ -21,10 +21,10 @@ use super::CHUNK;
 use super::cohesion::Cohesion;
 use super::cubic::CubicSpline;
 use super::grip::Grip;
-use super::images::{ChunkImages, Image, Images};
+use super::images::{Image, Images};
 use super::pairs::{Pairs, gradient_sum};
 use super::viscosity::ViscositySolver;
-use super::walls::{ChunkWalls, Walls};
+use super::walls::Walls;
 use crate::math::{Xyz, XyzVec};
 use crate::space::CellGrid;
 
@@ -393,12 +393,28 @@ impl Incompressible {
     }
 
     /// Notes with the walls how much `pressure` pushes the particles off them, in m/s².
-    pub fn note_pushes(&self, walls: &mut Walls, pressure: &[f32], inverse_density: &[f32]) {
-        (&mut walls.chunks, &self.images.chunks)
+    pub fn note_pushes(
+        &self,
+        walls: &mut Walls,
+        pressure: impl Fn(usize) -> f32 + Sync,
+        inverse_density: &[f32],
+    ) {
+        let pushes = Images::pushes(
+            &self.x,
+            &self.pairs,
+            walls,
+            &self.kernel,
+            pressure,
+            inverse_density,
+        );
+        (&mut walls.chunks, &pushes)
             .into_par_iter()
-            .enumerate()
-            .for_each(|(c, (walls, images))| {
-                note_chunk(walls, images, c * CHUNK, pressure, inverse_density);
+            .for_each(|(walls, pushes)| {
+                for (k, pushes) in pushes.iter().enumerate() {
+                    for (mirror, push) in walls.of_mut(k).iter_mut().zip(pushes) {
+                        mirror.push += push;
+                    }
+                }
             });
     }
 
@@ -459,24 +475,4 @@ fn pressure_gradient(x: &[Vec3A], p: &[f32], i: usize, (near, slope): (&[u32], &
         sum += s * (own + p[j]) * (here - x[j]);
     }
     sum
-}
-
-fn note_chunk(
-    walls: &mut ChunkWalls,
-    images: &ChunkImages,
-    first: usize,
-    pressure: &[f32],
-    inverse_density: &[f32],
-) {
-    for k in 0..walls.len() {
-        let i = first + k;
-        let mut push = Vec3A::ZERO;
-        for image in images.of(k) {
-            push -= (pressure[i] + pressure[image.neighbour as usize]) * image.own;
-        }
-        push *= inverse_density[i];
-        for mirror in walls.of_mut(k) {
-            mirror.push += push.dot(mirror.wall.normal.into());
-        }
-    }
 }

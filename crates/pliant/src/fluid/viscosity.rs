@@ -101,7 +101,8 @@ impl Incompressible {
                 let i = c * CHUNK + k;
                 for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
                     let rate = viscosity[i] * mirror.wall.drag * grip.at(mirror.wall.distance);
-                    mirror.drag = (-rate * inverse_density[i] * v[i]).into();
+                    let slip = v[i] - Vec3A::from(mirror.wall.velocity);
+                    mirror.drag = (-rate * inverse_density[i] * slip).into();
                 }
             }
         });
@@ -152,7 +153,9 @@ impl Incompressible {
                     drive[k] = Vec3A::ZERO;
                     for mirror in walls.of(k).iter().filter(|m| m.no_slip) {
                         let own = dt * viscosity[i] * mirror.wall.drag;
-                        grip[k] += own * wall_grip.at(mirror.wall.distance);
+                        let own = own * wall_grip.at(mirror.wall.distance);
+                        grip[k] += own;
+                        drive[k] += own * Vec3A::from(mirror.wall.velocity);
                     }
                     diagonal[k] = 1.0
                         / (1.0 / inverse_density[i]

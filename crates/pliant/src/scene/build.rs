@@ -1,5 +1,6 @@
 //! From a description to a world.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -55,8 +56,11 @@ impl Scene {
         let mut meshes: Vec<(&str, Arc<TriMesh>)> = Vec::new();
         for (i, o) in s.obstacle.iter().enumerate() {
             let obstacle = self.obstacle(i, o, largest_spacing)?;
-            if let Some(mesh) = obstacle.triangles() {
-                meshes.push((&o.name, mesh.clone()));
+            // Where it is at the start, which keyframes may have elsewhere.
+            match (obstacle.triangles(), obstacle.triangles_now()) {
+                (Some(_), Some(Cow::Owned(mesh))) => meshes.push((&o.name, Arc::new(mesh))),
+                (Some(mesh), _) => meshes.push((&o.name, mesh.clone())),
+                (None, _) => {}
             }
             obstacles.push((world.add_obstacle(obstacle), o.opacity));
         }

@@ -32,7 +32,7 @@ pub struct Description {
     /// Liquids.
     #[serde(default)]
     pub fluid: Vec<Fluid>,
-    /// Static surfaces.
+    /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
     /// What else acts on matter.
@@ -208,7 +208,7 @@ pub struct Emitter {
     pub concentration: f32,
 }
 
-/// A static surface.
+/// A surface, at rest or moving as prescribed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Obstacle {
@@ -248,6 +248,105 @@ pub struct Obstacle {
     /// 0 (not drawn) to 1 (opaque).
     #[serde(default = "defaults::opacity")]
     pub opacity: f32,
+    /// How it moves, whatever bumps into it; at rest if left out.
+    pub motion: Option<Motion>,
+}
+
+/// A prescribed motion. What is given adds up; all turning is about one axis. The
+/// obstacle begins at its own place, and stands still before `start` and after `stop`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Motion {
+    /// Begins at this time, in seconds.
+    #[serde(default)]
+    pub start: f64,
+    /// Ends at this time, in seconds; never if left out.
+    pub stop: Option<f64>,
+    /// The axis of all turning.
+    #[serde(default = "defaults::up")]
+    #[schemars(with = "[f32; 3]")]
+    pub axis: Vec3,
+    /// A point of the axis in metres; the middle of the shape if left out.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub pivot: Option<Vec3>,
+    /// Constant velocity in m/s.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub velocity: Vec3,
+    /// Constant turning in degrees per second, counter-clockwise seen against the axis.
+    #[serde(default)]
+    pub spin: f32,
+    /// To and fro.
+    pub oscillation: Option<Oscillation>,
+    /// From place to place.
+    #[serde(default)]
+    pub keyframes: Vec<Keyframe>,
+    /// How it goes from one keyframe to the next.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+    /// A wave of contraction along a tube or a colon.
+    pub peristalsis: Option<Peristalsis>,
+}
+
+/// A motion to and fro: `sin(360° frequency t + phase) - sin(phase)` times the
+/// amplitudes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Oscillation {
+    /// In metres.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub amplitude: Vec3,
+    /// Amplitude of turning about the axis, in degrees.
+    #[serde(default)]
+    pub angle: f32,
+    /// In Hz.
+    pub frequency: f32,
+    /// In degrees; 90 or -90 makes it begin at rest.
+    #[serde(default)]
+    pub phase: f32,
+}
+
+/// A place and when to be there.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Keyframe {
+    /// In seconds since the motion's start.
+    pub time: f64,
+    /// From the obstacle's own place, in metres.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub translation: Vec3,
+    /// Turn about the axis, in degrees.
+    #[serde(default)]
+    pub angle: f32,
+}
+
+/// How an obstacle goes from one keyframe to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    /// Coming to rest at each.
+    #[default]
+    Smooth,
+    /// At constant speed.
+    Linear,
+}
+
+/// Rings of contraction that travel along the axis of a tube. They grow within one
+/// period, and leave the ends of the tube alone.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Peristalsis {
+    /// How far the tube closes: 0 not at all, at most 0.95.
+    pub amplitude: f32,
+    /// Distance between two rings along the axis, in metres.
+    pub wave_length: f32,
+    /// In m/s along the axis; below 0 towards its beginning (of a colon, the rectum).
+    pub speed: f32,
+    /// 1 for a sine, up to 100; the larger, the narrower the rings.
+    #[serde(default = "defaults::sharpness")]
+    pub sharpness: f32,
 }
 
 /// How the triangles of an obstacle are found.
@@ -284,6 +383,10 @@ pub enum Shape {
         /// Largest corner.
         #[schemars(with = "[f32; 3]")]
         max: Vec3,
+        /// Squares along each edge. A box within a liquid is best divided as finely
+        /// as the particles are.
+        #[serde(default = "defaults::cells")]
+        cells: [u32; 3],
     },
     /// A sphere of triangles.
     Sphere {
@@ -506,6 +609,15 @@ mod defaults {
     }
     pub fn opacity() -> f32 {
         0.25
+    }
+    pub fn cells() -> [u32; 3] {
+        [1; 3]
+    }
+    pub fn up() -> glam::Vec3 {
+        glam::Vec3::Y
+    }
+    pub fn sharpness() -> f32 {
+        2.0
     }
     pub fn segments() -> u32 {
         48

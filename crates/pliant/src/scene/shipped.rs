@@ -23,4 +23,7 @@ shipped![
     "hills",
     "blood",
     "drain",
+    "piston",
+    "stirrer",
+    "colon-peristalsis",
 ];

@@ -4,6 +4,7 @@
 //! - `contact_laws.rs`: weight, friction, restitution.
 //! - `containment.rs`: nothing leaks.
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
+//! - `motion.rs`: obstacles that move.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
 
@@ -12,5 +13,6 @@ mod contact_laws;
 mod containment;
 mod determinism;
 mod fluid_laws;
+mod motion;
 mod observers;
 mod world;
