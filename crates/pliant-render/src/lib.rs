@@ -13,6 +13,7 @@
 //! image; `raster.rs` finds what is visible, `shade.rs`, `shadow.rs` and
 //! `occlusion.rs` light it.
 
+mod animation;
 mod camera;
 mod canvas;
 mod chart;
@@ -37,6 +38,7 @@ mod ticks;
 mod tiles;
 pub mod xray;
 
+pub use animation::{GifWriter, write_mp4};
 pub use camera::{Camera, View};
 pub use chart::{LineChart, Series, SeriesStyle};
 pub use colour::Colour;

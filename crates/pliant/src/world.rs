@@ -276,6 +276,15 @@ impl World {
         }
     }
 
+    /// Puts `particles` in the place of all that a liquid has; returns how many fit.
+    /// For showing stored states.
+    pub fn replace_particles(&mut self, fluid: Handle<Fluid>, particles: &[NewParticle]) -> usize {
+        if let Some(fluid) = self.fluids.get_mut(fluid) {
+            fluid.remove_where(|_| true);
+        }
+        self.add_particles(fluid, particles)
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;

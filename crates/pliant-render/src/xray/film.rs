@@ -24,7 +24,8 @@ pub struct Film {
     pub seed: u32,
     /// Blur of screen and tube, as the deviation in pixels.
     pub blur: f32,
-    /// Share of scattered light, which lifts the darkest places.
+    /// Scattered light, as a share of the light at middle grey; it veils what is
+    /// dense.
     pub scatter: f32,
     /// Dense matter is dark, as on a fluoroscope's screen, instead of white, as on
     /// film.
@@ -65,7 +66,7 @@ impl XrayScene<'_> {
         let level = film.level.unwrap_or_else(|| middle(&sums));
         let arrived: Vec<f32> = sums.iter().map(|a| (-a).exp()).collect();
         let mut arrived = blurred(&arrived, width as usize, film.blur);
-        let veil = film.scatter.max(0.0) * arrived.iter().sum::<f32>() / arrived.len() as f32;
+        let veil = film.scatter.max(0.0) * (-level).exp();
         let grain = grain(width, height, film);
         arrived.iter_mut().for_each(|i| *i += veil);
         image

@@ -9,10 +9,12 @@
 //! - `field.rs`: the field at the nodes of one block (the hot loop);
 //! - `cube_table.rs`, `extract.rs`: marching cubes, block by block;
 //! - `tracker.rs`: [`SurfaceTracker`] keeps what has not changed between frames;
-//! - `smooth.rs`: smoothing that leaves drops and corners alone, and volume.
+//! - `smooth.rs`: smoothing that leaves drops and corners alone, and volume;
+//! - `attach.rs`: [`Surface::attach`] lets liquid fill up to walls.
 //!
 //! The same particles give the same bits for any number of threads.
 
+mod attach;
 mod blob;
 mod blocks;
 mod cube_table;
@@ -27,6 +29,7 @@ mod tests;
 
 use glam::Vec3;
 
+pub use attach::Walls;
 pub use tracker::SurfaceTracker;
 
 use crate::math::Xyz;

@@ -1,0 +1,39 @@
+//! The surfaces of a world's liquids.
+
+use pliant::Fluid;
+use pliant::scene::Built;
+use pliant::surface::{Surface, SurfaceSettings, surface_of};
+
+use super::Painter;
+use crate::error::CliError;
+
+/// Liquid within this many spacings of a wall fills up to it.
+const CLING: f32 = 0.95;
+/// How far liquid reaches into a wall, in spacings, so that no air shows between.
+const OVERLAP: f32 = 0.05;
+
+/// The surface of one liquid, smooth enough to look at; `cell` is in spacings.
+pub fn surface_of_fluid(fluid: &Fluid, cell: f32) -> Result<Surface, CliError> {
+    let settings = SurfaceSettings {
+        cell,
+        ..SurfaceSettings::smooth(fluid.settings().spacing)
+    };
+    Ok(surface_of(fluid.positions(), &settings)?)
+}
+
+impl Painter {
+    /// The surface of every liquid, up to the walls, with the liquid's material.
+    pub(super) fn liquids(&self, built: &Built) -> Result<Vec<(Surface, &str)>, CliError> {
+        let mut out = Vec::new();
+        for (handle, material) in built.fluids.iter().zip(&self.materials) {
+            let Some(fluid) = built.world.fluid(*handle) else {
+                continue;
+            };
+            let spacing = fluid.settings().spacing;
+            let mut surface = surface_of_fluid(fluid, 0.5)?;
+            surface.attach(&self.clinging, CLING * spacing, OVERLAP * spacing);
+            out.push((surface, material.as_str()));
+        }
+        Ok(out)
+    }
+}

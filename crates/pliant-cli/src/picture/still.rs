@@ -1,0 +1,90 @@
+//! Stills: liquid, glass and tissue by rays.
+
+use glam::Vec3;
+use pliant::scene::Built;
+use pliant::scene::description::Shape;
+use pliant_render::{Colour, Finish, Image, RayMesh, RayScene, RaySettings};
+
+use super::Painter;
+use crate::error::CliError;
+
+impl Painter {
+    pub(super) fn still(&self, built: &Built, caption: String) -> Result<Image, CliError> {
+        let speeds = Painter::speeds(built);
+        let mut scene = RayScene {
+            ground: self.ground(built),
+            caption: Some(caption),
+            ..RayScene::default()
+        };
+        let liquids = if self.picture.particles {
+            scene.spheres.extend(self.spheres(built, &speeds));
+            scene.legend = Some(self.legend());
+            Vec::new()
+        } else {
+            self.liquids(built)?
+        };
+        for (surface, material) in &liquids {
+            scene.meshes.push(RayMesh {
+                mesh: &surface.mesh,
+                normals: Some(&surface.normals),
+                finish: Finish::liquid(material),
+                coat: None,
+            });
+        }
+        let normals: Vec<Option<Vec<Vec3>>> = built
+            .world
+            .obstacles()
+            .zip(&self.shapes)
+            .map(|(o, shape)| {
+                o.triangles()
+                    .filter(|_| is_round(shape))
+                    .map(|m| m.vertex_normals())
+            })
+            .collect();
+        for (i, (handle, opacity)) in built.obstacles.iter().enumerate() {
+            let obstacle = built.world.obstacle(*handle);
+            let Some(mesh) = obstacle.and_then(|o| o.triangles()) else {
+                continue;
+            };
+            if *opacity > 0.0 {
+                scene.meshes.push(RayMesh {
+                    mesh,
+                    normals: normals[i].as_deref(),
+                    finish: finish(&self.shapes[i], self.walls[i], *opacity),
+                    coat: None,
+                });
+            }
+        }
+        let (width, height) = self.size();
+        let settings = RaySettings {
+            samples: self.picture.samples,
+            ..RaySettings::default()
+        };
+        Ok(scene.render(&self.camera, width, height, &settings))
+    }
+}
+
+/// True if the shape has no edges to be kept sharp.
+fn is_round(shape: &Shape) -> bool {
+    !matches!(shape, Shape::Plane { .. } | Shape::Box { .. })
+}
+
+/// What an obstacle is made of.
+fn finish(shape: &Shape, colour: Colour, opacity: f32) -> Finish {
+    let sheet = |opacity: f32, gloss: f32| Finish::Sheet {
+        colour,
+        opacity,
+        gloss,
+    };
+    match shape {
+        Shape::WineGlass { .. } | Shape::Tumbler { .. } => Finish::glass(),
+        Shape::Colon { .. } | Shape::Tube { .. } if opacity < 0.99 => sheet(0.8 * opacity, 1.0),
+        Shape::Box { .. } | Shape::Sphere { .. } if opacity < 0.99 => sheet(0.12 * opacity, 1.0),
+        _ if opacity < 0.99
+            && !matches!(shape, Shape::River { .. } | Shape::Heightfield { .. }) =>
+        {
+            sheet(opacity, 0.5)
+        }
+        _ => Finish::Matt { colour, gloss: 0.1 },
+    }
+}
