@@ -174,12 +174,30 @@ fn usual_distance(positions: Xyz<'_>) -> Option<f32> {
         nearest.sort_unstable_by(f32::total_cmp);
         let middle = nearest[nearest.len() / 2];
         if middle.is_finite() && middle > 0.0 {
-            // Disordered particles have a nearer neighbour than the lattice has.
-            return Some(1.08 * middle);
+            return Some(crowded_distance(positions, 3.5 * middle));
         }
         radius *= 2.0;
     }
     None
+}
+
+/// Cube root of the volume per particle where particles are crowded, counted in
+/// balls of this radius.
+fn crowded_distance(positions: Xyz<'_>, radius: f32) -> f32 {
+    let mut grid = CellGrid::new();
+    grid.build(positions, radius);
+    let mut counts: Vec<u32> = (0..positions.len())
+        .step_by(1 + positions.len() / 2000)
+        .map(|i| {
+            let mut count = 0;
+            grid.for_each_within(positions, positions.get(i), &mut |_| count += 1);
+            count
+        })
+        .collect();
+    counts.sort_unstable();
+    // Most particles are near a surface; few are where it is too tight.
+    let full = counts[counts.len() * 9 / 10].max(1) as f32;
+    (4.0 / 3.0 * std::f32::consts::PI / full).cbrt() * radius
 }
 
 #[cfg(test)]
@@ -205,11 +223,11 @@ mod tests {
 
     #[test]
     fn the_spacing_of_a_lattice_is_found() {
-        let lattice: XyzVec = (0..1000)
-            .map(|i| 0.02 * Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32))
+        let lattice: XyzVec = (0..8000)
+            .map(|i| 0.02 * Vec3::new((i % 20) as f32, (i / 20 % 20) as f32, (i / 400) as f32))
             .collect();
         let found = usual_distance(lattice.view()).unwrap();
-        assert!((found / 0.02 - 1.08).abs() < 1e-3, "{found}");
+        assert!((found / 0.02 - 1.0).abs() < 0.01, "{found}");
         assert_eq!(usual_distance(XyzVec::default().view()), None);
     }
 }

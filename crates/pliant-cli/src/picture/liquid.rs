@@ -2,6 +2,7 @@
 
 use pliant::Fluid;
 use pliant::scene::Built;
+use pliant::scene::description::Shape;
 use pliant::surface::{Surface, SurfaceSettings, surface_of};
 
 use super::Painter;
@@ -9,8 +10,11 @@ use crate::error::CliError;
 
 /// Liquid within this many spacings of a wall fills up to it.
 const CLING: f32 = 0.95;
-/// How far liquid reaches into a wall, in spacings, so that no air shows between.
+/// How far liquid reaches into walls of glass, in spacings, so that no air shows
+/// between.
 const OVERLAP: f32 = 0.05;
+/// How far liquid stays from walls without thickness, so that it is inside them.
+const GAP: f32 = 0.12;
 
 /// The surface of one liquid, smooth enough to look at; `cell` is in spacings.
 pub fn surface_of_fluid(fluid: &Fluid, cell: f32) -> Result<Surface, CliError> {
@@ -19,6 +23,11 @@ pub fn surface_of_fluid(fluid: &Fluid, cell: f32) -> Result<Surface, CliError> {
         ..SurfaceSettings::smooth(fluid.settings().spacing)
     };
     Ok(surface_of(fluid.positions(), &settings)?)
+}
+
+/// True for walls that have a thickness of their own.
+fn is_solid(shape: &Shape) -> bool {
+    matches!(shape, Shape::WineGlass { .. } | Shape::Tumbler { .. })
 }
 
 impl Painter {
@@ -31,7 +40,9 @@ impl Painter {
             };
             let spacing = fluid.settings().spacing;
             let mut surface = surface_of_fluid(fluid, 0.5)?;
-            surface.attach(&self.clinging, CLING * spacing, OVERLAP * spacing);
+            let glass = self.shapes.iter().any(is_solid);
+            let beyond = if glass { OVERLAP } else { -GAP };
+            surface.attach(&self.clinging, CLING * spacing, beyond * spacing);
             out.push((surface, material.as_str()));
         }
         Ok(out)

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use pliant::scene::Built;
 use pliant::scene::description::Shape;
-use pliant_render::{Colour, Finish, Image, RayMesh, RayScene, RaySettings};
+use pliant_render::{Colour, Finish, Ground, Image, RayMesh, RayScene, RaySettings};
 
 use super::Painter;
 use crate::error::CliError;
@@ -12,7 +12,7 @@ impl Painter {
     pub(super) fn still(&self, built: &Built, caption: String) -> Result<Image, CliError> {
         let speeds = Painter::speeds(built);
         let mut scene = RayScene {
-            ground: self.ground(built),
+            ground: self.ground(built).or_else(|| self.table(built)),
             caption: Some(caption),
             ..RayScene::default()
         };
@@ -62,6 +62,30 @@ impl Painter {
         };
         Ok(scene.render(&self.camera, width, height, &settings))
     }
+
+    /// A table under tanks and glasses, if there are any.
+    fn table(&self, built: &Built) -> Option<Ground> {
+        let bounds = built
+            .world
+            .obstacles()
+            .zip(&self.shapes)
+            .filter(|(_, shape)| is_vessel(shape))
+            .filter_map(|(o, _)| o.bounds())
+            .reduce(|a, b| a.union(&b))?;
+        Some(Ground {
+            around: Some(self.shown),
+            // A little below: the bottom of a tank and the table are not one.
+            ..Ground::at(bounds.min.y - 0.004 * bounds.size().length())
+        })
+    }
+}
+
+/// True for what stands on a table.
+fn is_vessel(shape: &Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Box { .. } | Shape::WineGlass { .. } | Shape::Tumbler { .. }
+    )
 }
 
 /// True if the shape has no edges to be kept sharp.
@@ -78,7 +102,7 @@ fn finish(shape: &Shape, colour: Colour, opacity: f32) -> Finish {
     };
     match shape {
         Shape::WineGlass { .. } | Shape::Tumbler { .. } => Finish::glass(),
-        Shape::Colon { .. } | Shape::Tube { .. } if opacity < 0.99 => sheet(0.8 * opacity, 1.0),
+        Shape::Colon { .. } | Shape::Tube { .. } if opacity < 0.99 => sheet(1.2 * opacity, 1.0),
         Shape::Box { .. } | Shape::Sphere { .. } if opacity < 0.99 => sheet(0.12 * opacity, 1.0),
         _ if opacity < 0.99
             && !matches!(shape, Shape::River { .. } | Shape::Heightfield { .. }) =>

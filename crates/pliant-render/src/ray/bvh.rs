@@ -198,7 +198,7 @@ impl RayBvh {
                     (a, b) = (b, a);
                 }
                 for child in [b, a] {
-                    if child.0 <= limit {
+                    if child.0 < f32::INFINITY {
                         stack[len] = child;
                         len += 1;
                     }

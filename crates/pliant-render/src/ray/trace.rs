@@ -156,7 +156,8 @@ impl<'a> Tracer<'a> {
             (None, Some(hit)) => self.shade(&ray, hit, noise) * self.left(&ray, hit.t),
             (None, None) => self.outside(&ray),
         };
-        light.min(Vec3::splat(12.0))
+        // A rare ray that finds a lamp by many borders would be a white speck.
+        light.min(Vec3::splat(if ray.depth < 2 { 12.0 } else { 1.2 }))
     }
 
     fn outside(&self, ray: &Ray) -> Vec3 {
@@ -437,7 +438,8 @@ impl<'a> Tracer<'a> {
                 } => {
                     let opacity = opacity + (0.96 - opacity).max(0.0) * cover_at(surface, t, hit);
                     let hidden = sheet_share(direction, flat, opacity);
-                    share *= Vec3::ONE.lerp(0.4 * colour.to_vec(), hidden);
+                    // Film and tissue scatter light on rather than stop it.
+                    share *= Vec3::ONE.lerp(0.45 + 0.5 * colour.to_vec(), hidden);
                 }
             }
             // Faint light is worth following only sometimes.

@@ -24,13 +24,13 @@ pub(super) fn picture(scene: &XrayScene<'_>, view: &View, width: u32, height: u3
     let mut sums = vec![0.0; width as usize * height as usize];
     sums.par_chunks_mut(width as usize)
         .enumerate()
-        .for_each(|(y, row)| {
+        .for_each_init(Vec::new, |crossings, (y, row)| {
             for (x, sum) in row.iter_mut().enumerate() {
                 let corner = Vec2::new(x as f32, y as f32);
                 let along = |at: Vec2| view.direction_to_world(view.ray(at)).normalize();
                 let meshes: f32 = SAMPLES
                     .iter()
-                    .map(|&offset| tubes.along(view.eye, along(corner + offset)))
+                    .map(|&offset| tubes.along(view.eye, along(corner + offset), crossings))
                     .sum();
                 let volume = scene
                     .volume
@@ -51,8 +51,7 @@ struct Tubes<'a> {
 
 #[derive(Clone, Copy)]
 enum Owner {
-    /// Difference of attenuation between inside and outside.
-    Body(f32),
+    Body(u32),
     Shell(u32),
 }
 
@@ -60,10 +59,8 @@ impl<'a> Tubes<'a> {
     fn new(scene: &'a XrayScene<'a>) -> Tubes<'a> {
         let mut primitives = Primitives::default();
         let mut owners = Vec::new();
-        let bodies = scene
-            .bodies
-            .iter()
-            .map(|b| (b.mesh, Owner::Body(b.attenuation - b.displaced)));
+        let bodies = scene.bodies.iter().enumerate();
+        let bodies = bodies.map(|(k, b)| (b.mesh, Owner::Body(k as u32)));
         let shells = scene.shells.iter().enumerate();
         let shells = shells.map(|(k, s)| (s.mesh, Owner::Shell(k as u32)));
         for (mesh, owner) in bodies.chain(shells) {
@@ -83,29 +80,58 @@ impl<'a> Tubes<'a> {
         }
     }
 
-    /// The sum along one ray. Bodies count `+t` where the ray leaves and `-t` where
-    /// it enters, which is the way inside whatever the order of the crossings.
-    fn along(&self, origin: Vec3, direction: Vec3) -> f32 {
-        let mut sum = 0.0f64;
+    /// The sum along one ray. `crossings` is memory that is used again.
+    fn along(&self, origin: Vec3, direction: Vec3, crossings: &mut Vec<Crossing>) -> f32 {
+        crossings.clear();
+        let mut sum = 0.0;
         self.bvh.all(origin, direction, f32::INFINITY, |hit| {
             let Some([_, ab, ac]) = self.bvh.triangle(hit.primitive) else {
                 return;
             };
             let (owner, t) = self.owners[hit.primitive as usize];
-            sum += match owner {
-                Owner::Body(difference) => {
-                    let leaving = ab.cross(*ac).dot(direction) > 0.0;
-                    f64::from(difference) * f64::from(if leaving { hit.t } else { -hit.t })
-                }
+            match owner {
+                Owner::Body(body) => crossings.push(Crossing {
+                    body,
+                    t: hit.t,
+                    leaving: ab.cross(*ac).dot(direction) > 0.0,
+                }),
                 Owner::Shell(k) => {
                     let shell = &self.scene.shells[k as usize];
                     let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
-                    f64::from(wall(shell, t, weights, direction))
+                    sum += wall(shell, t, weights, direction);
                 }
-            };
+            }
         });
-        sum as f32
+        crossings.sort_unstable_by(|a, b| {
+            a.body
+                .cmp(&b.body)
+                .then(a.t.total_cmp(&b.t))
+                .then(a.leaving.cmp(&b.leaving))
+        });
+        // A ray through an edge may meet both triangles there: a body is entered
+        // once and left once, whatever is found between.
+        for part in crossings.chunk_by(|a, b| a.body == b.body) {
+            let mut entered = None;
+            let mut way = 0.0;
+            for crossing in part {
+                if !crossing.leaving {
+                    entered.get_or_insert(crossing.t);
+                } else if let Some(start) = entered.take() {
+                    way += crossing.t - start;
+                }
+            }
+            let body = &self.scene.bodies[part[0].body as usize];
+            sum += way * (body.attenuation - body.displaced);
+        }
+        sum
     }
+}
+
+/// Where a ray crosses the surface of a body.
+struct Crossing {
+    body: u32,
+    t: f32,
+    leaving: bool,
 }
 
 /// What one crossing of a wall adds.

@@ -17,11 +17,7 @@ impl Volume {
         let size = bowels.size().max(Vec3::splat(0.05));
         let body = Body {
             centre: bowels.center() - Vec3::Z * 0.1 * size.y,
-            half: Vec3::new(
-                0.68 * size.x.max(0.8 * size.y),
-                0.85 * size.y,
-                0.34 * size.y,
-            ),
+            half: Vec3::new(0.9 * size.x.max(0.8 * size.y), 0.85 * size.y, 0.34 * size.y),
             unit: size.y / 0.42,
         };
         let nodes = (2.0 * body.half / GRID)
@@ -62,7 +58,8 @@ impl Body {
     fn attenuation(&self, p: Vec3) -> f32 {
         let waist = 1.0 - 0.06 * (6.0 * p.y / self.half.y).cos().max(0.0);
         let across = Vec2::new(p.x / (self.half.x * waist), p.z / self.half.z);
-        let inside = 1.0 - across.length();
+        // Rounder than a box, squarer than an ellipse.
+        let inside = 1.0 - (across.x.abs().powf(2.6) + across.y.abs().powf(2.6)).powf(1.0 / 2.6);
         if inside <= 0.0 {
             return 0.0;
         }
