@@ -14,7 +14,7 @@ const CLING: f32 = 0.95;
 /// between.
 const OVERLAP: f32 = 0.05;
 /// How far liquid stays from walls without thickness, so that it is inside them.
-const GAP: f32 = 0.12;
+const GAP: f32 = 0.25;
 
 /// The surface of one liquid, smooth enough to look at; `cell` is in spacings.
 pub fn surface_of_fluid(fluid: &Fluid, cell: f32) -> Result<Surface, CliError> {

@@ -102,7 +102,7 @@ fn finish(shape: &Shape, colour: Colour, opacity: f32) -> Finish {
     };
     match shape {
         Shape::WineGlass { .. } | Shape::Tumbler { .. } => Finish::glass(),
-        Shape::Colon { .. } | Shape::Tube { .. } if opacity < 0.99 => sheet(1.2 * opacity, 1.0),
+        Shape::Colon { .. } | Shape::Tube { .. } if opacity < 0.99 => sheet(0.9 * opacity, 1.0),
         Shape::Box { .. } | Shape::Sphere { .. } if opacity < 0.99 => sheet(0.12 * opacity, 1.0),
         _ if opacity < 0.99
             && !matches!(shape, Shape::River { .. } | Shape::Heightfield { .. }) =>

@@ -48,28 +48,34 @@ impl RayScene<'_> {
 fn develop(tracer: &Tracer<'_>, view: &View, x: u32, y: u32, samples: u32) -> Vec3 {
     let mut shifts = Noise::new(x, y, u32::MAX);
     let shift = [shifts.next(), shifts.next()];
-    let sample = |k: u32| {
+    let mut chance = false;
+    let mut sample = |k: u32| {
         let mut noise = Noise::new(x, y, k);
         let [u, v] = spread(k, shift);
         let at = Vec2::new(x as f32 + u, y as f32 + v);
         let direction = view.direction_to_world(view.ray(at)).normalize();
-        toned(tracer.light(Ray::new(view.eye, direction), &mut noise))
+        let light = tracer.light(Ray::new(view.eye, direction), &mut noise);
+        chance |= !noise.is_untouched();
+        (toned(light), chance)
     };
     let few = (samples / 4).max(4).min(samples);
     let (mut sum, mut low, mut high) = (Vec3::ZERO, Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let mut chancy = false;
     for k in 0..few {
-        let light = sample(k);
+        let (light, by_chance) = sample(k);
+        chancy = by_chance;
         sum += light;
         low = low.min(light);
         high = high.max(light);
     }
     // Differences count as they will be seen, near the square root of light.
     let root = |v: Vec3| v.max(Vec3::ZERO).map(f32::sqrt);
-    if (root(high) - root(low)).max_element() < ALIKE {
+    // Few samples of what is left to chance may be alike by chance.
+    if !chancy && (root(high) - root(low)).max_element() < ALIKE {
         return sum / few as f32;
     }
     for k in few..samples {
-        sum += sample(k);
+        sum += sample(k).0;
     }
     sum / samples as f32
 }

@@ -1,25 +1,59 @@
 //! Numbers that look random and depend on nothing but where they are asked for.
 
+/// Numbers of a stream that are spread evenly over the samples of a pixel; those
+/// after them are independent.
+const SPREAD: usize = 6;
+/// Steps from sample to sample: powers of the golden ratio's relative in six
+/// dimensions (Roberts 2018).
+const STEPS: [f64; SPREAD] = [
+    0.898_653_717,
+    0.807_578_503,
+    0.725_733_424,
+    0.652_183_039,
+    0.586_086_719,
+    0.526_689_015,
+];
+
 /// A stream of numbers for one sample of one pixel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noise {
     state: u32,
+    pixel: u32,
+    sample: u32,
+    taken: u32,
 }
 
 impl Noise {
     /// The stream of sample `sample` at this pixel.
     pub fn new(x: u32, y: u32, sample: u32) -> Noise {
-        let seed = x
+        let pixel = x
             .wrapping_mul(0x9e37_79b1)
-            .wrapping_add(y.wrapping_mul(0x85eb_ca77))
-            .wrapping_add(sample.wrapping_mul(0xc2b2_ae3d));
-        Noise { state: mix(seed) }
+            .wrapping_add(y.wrapping_mul(0x85eb_ca77));
+        Noise {
+            state: mix(pixel.wrapping_add(sample.wrapping_mul(0xc2b2_ae3d))),
+            pixel: mix(pixel ^ 0x5bd1_e995),
+            sample,
+            taken: 0,
+        }
     }
 
     /// The next number from 0 up to but not including 1.
     pub fn next(&mut self) -> f32 {
+        let k = self.taken;
+        self.taken = k.saturating_add(1);
+        if let Some(step) = STEPS.get(k as usize) {
+            let shift = unit(mix(self.pixel.wrapping_add(k.wrapping_mul(0x6d2b_79f5))));
+            let place = f64::from(shift) + step * f64::from(self.sample);
+            // Rounding to f32 must not give 1.
+            return ((place - place.floor()) as f32).min(0.999_999_9);
+        }
         self.state = self.state.wrapping_add(0x6d2b_79f5);
-        (mix(self.state) >> 8) as f32 / 16_777_216.0
+        unit(mix(self.state))
+    }
+
+    /// True if no number was asked for: the sample was no matter of chance.
+    pub fn is_untouched(&self) -> bool {
+        self.taken == 0
     }
 
     /// The next number of a bell curve with mean 0 and deviation 1 (Box & Muller
@@ -28,6 +62,11 @@ impl Noise {
         let radius = (-2.0 * (1.0 - self.next()).ln()).sqrt();
         radius * (std::f32::consts::TAU * self.next()).cos()
     }
+}
+
+/// A word as a number from 0 up to but not including 1.
+fn unit(word: u32) -> f32 {
+    (word >> 8) as f32 / 16_777_216.0
 }
 
 /// Spreads the bits of a word over all of it (Steele et al. 2014, in 32 bits).

@@ -15,6 +15,10 @@ use crate::shade::Floor;
 /// Branches that add less than this to the picture are not followed.
 const FAINT: f32 = 0.004;
 
+/// Shadows begin this many nudges above a surface, so that the small folds of a
+/// liquid's surface do not shade themselves.
+const SHADOW_GAP: f32 = 60.0;
+
 /// A scene prepared for rays.
 pub(super) struct Tracer<'a> {
     scene: &'a RayScene<'a>,
@@ -381,7 +385,12 @@ impl<'a> Tracer<'a> {
 
     /// Share of the lamp's light, per channel, that reaches a place.
     fn lamp_light(&self, at: Vec3, flat: Vec3, to: Vec3, noise: &mut Noise) -> Vec3 {
-        self.passage(at + self.nudge * flat, to, f32::INFINITY, noise)
+        self.passage(
+            at + SHADOW_GAP * self.nudge * flat,
+            to,
+            f32::INFINITY,
+            noise,
+        )
     }
 
     /// How open the surroundings of a place are to the room.
@@ -391,7 +400,7 @@ impl<'a> Tracer<'a> {
         let (sin, cos) = angle.sin_cos();
         let up = (1.0 - r * r).max(0.0).sqrt();
         let to = r * (cos * u + sin * v) + up * normal;
-        let seen = self.passage(at + self.nudge * normal, to, self.reach, noise);
+        let seen = self.passage(at + SHADOW_GAP * self.nudge * normal, to, self.reach, noise);
         // What hides the room also throws some light on.
         Vec3::splat(0.25) + 0.75 * seen
     }

@@ -69,7 +69,7 @@ impl Surface {
                     return v;
                 };
                 let towards = wall * wall.dot(n).signum();
-                let facing = ((towards.dot(n) - 0.25) / 0.35).clamp(0.0, 1.0);
+                let facing = ((towards.dot(n) - 0.1) / 0.3).clamp(0.0, 1.0);
                 let near = place.distance(v) / reach;
                 let share = facing * ((1.0 - near) / (1.0 - SURE)).clamp(0.0, 1.0);
                 v.lerp(place + beyond * towards, share)
