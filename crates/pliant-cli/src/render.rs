@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pliant::fluid::NewParticle;
+use pliant::fluid::{Content, NewParticle};
 use pliant::scene::description::Style;
 use pliant::scene::{Built, Scene};
 use pliant_render::{GifWriter, write_mp4};
@@ -11,10 +11,10 @@ use pliant_render::{GifWriter, write_mp4};
 use crate::cli::{RenderArgs, StyleArg};
 use crate::error::CliError;
 use crate::in_pool;
-use crate::input::read_particles;
+use crate::input::{read_particles, read_scalars};
 use crate::output::OutputError;
 use crate::picture::Painter;
-use crate::run::checkpoint;
+use crate::run::{checkpoint, film_file};
 
 /// Makes pictures as the command line asks.
 pub fn render(args: &RenderArgs) -> Result<ExitCode, CliError> {
@@ -75,7 +75,7 @@ fn run_folder(args: &RenderArgs, folder: &Path) -> Result<ExitCode, CliError> {
         None => None,
     };
     for (n, (k, file)) in frames.iter().enumerate() {
-        show(&mut built, file)?;
+        show(&mut built, folder, *k, file)?;
         let time = *k as f64 * f64::from(scene.description.frame);
         let image = painter.draw(&built, time, *k)?;
         let path = single
@@ -172,18 +172,38 @@ fn stored_frames(folder: &Path, args: &RenderArgs) -> Result<Vec<(u64, PathBuf)>
     Ok(frames)
 }
 
-/// Puts stored particles into the first liquid.
-fn show(built: &mut Built, file: &Path) -> Result<(), CliError> {
+/// Puts stored particles and films into the world.
+fn show(built: &mut Built, folder: &Path, k: u64, file: &Path) -> Result<(), CliError> {
     let stored = read_particles(file)?;
-    let particles: Vec<NewParticle> = stored
-        .positions
-        .view()
-        .iter()
-        .zip(stored.velocities.view().iter())
-        .map(|(position, velocity)| NewParticle { position, velocity })
-        .collect();
-    if let Some(&fluid) = built.fluids.first() {
-        built.world.replace_particles(fluid, &particles);
+    let Some(&fluid) = built.fluids.first() else {
+        return Ok(());
+    };
+    let liquids = built.world.fluid(fluid).map_or(0, |f| f.liquids().len());
+    built.world.remove_particles(fluid);
+    for liquid in 0..liquids {
+        let particles: Vec<NewParticle> = stored
+            .positions
+            .view()
+            .iter()
+            .zip(stored.velocities.view().iter())
+            .enumerate()
+            .filter(|(i, _)| usize::from(stored.liquid.get(*i).copied().unwrap_or(0)) == liquid)
+            .map(|(_, (position, velocity))| NewParticle { position, velocity })
+            .collect();
+        let content = Content {
+            liquid: liquid as u8,
+            concentration: 0.0,
+        };
+        built.world.add_content(fluid, &particles, content);
+    }
+    for (i, handle) in &built.coatings {
+        let path = folder.join(film_file(*i, k));
+        if path.exists() {
+            let film = read_scalars(&path, "film")?;
+            if let Some(coating) = built.world.coating_mut(*handle) {
+                coating.restore(&film);
+            }
+        }
     }
     Ok(())
 }

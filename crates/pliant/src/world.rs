@@ -276,13 +276,11 @@ impl World {
         }
     }
 
-    /// Puts `particles` in the place of all that a liquid has; returns how many fit.
-    /// For showing stored states.
-    pub fn replace_particles(&mut self, fluid: Handle<Fluid>, particles: &[NewParticle]) -> usize {
+    /// Takes all particles out of a liquid, to show a stored state in their place.
+    pub fn remove_particles(&mut self, fluid: Handle<Fluid>) {
         if let Some(fluid) = self.fluids.get_mut(fluid) {
             fluid.remove_where(|_| true);
         }
-        self.add_particles(fluid, particles)
     }
 
     /// Adds a surface to bump into.

@@ -14,6 +14,8 @@ pub struct Particles {
     pub positions: XyzVec,
     /// Velocities in m/s; zero if the file has none.
     pub velocities: XyzVec,
+    /// Number of each particle's liquid; empty if all are of one.
+    pub liquid: Vec<u8>,
 }
 
 /// Why a particle file could not be read.
@@ -54,6 +56,18 @@ pub fn read_particles(path: &Path) -> Result<Particles, InputError> {
         source,
     })?;
     read(&bytes).map_err(fail)
+}
+
+/// Reads one number per point from a `.vtu` file.
+pub fn read_scalars(path: &Path, name: &str) -> Result<Vec<f32>, InputError> {
+    let bytes = std::fs::read(path).map_err(|source| InputError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    vtu::scalars(&bytes, name).map_err(|problem| InputError::Format {
+        path: path.to_path_buf(),
+        problem,
+    })
 }
 
 /// Makes particles of rows of three numbers.

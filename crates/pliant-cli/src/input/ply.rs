@@ -63,6 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<Particles, String> {
     Ok(Particles {
         positions: vectors(&places),
         velocities: vectors(&velocities),
+        liquid: Vec::new(),
     })
 }
 

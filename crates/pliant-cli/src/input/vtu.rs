@@ -4,27 +4,40 @@ use super::{Particles, vectors};
 
 /// Reads the points and their velocities.
 pub fn read(bytes: &[u8]) -> Result<Particles, String> {
-    const MARKER: &[u8] = b"encoding=\"raw\">";
-    let marker = bytes
-        .windows(MARKER.len())
-        .position(|w| w == MARKER)
-        .ok_or("only VTU files with appended raw data are read, as `pliant run` writes them")?;
-    let head = String::from_utf8_lossy(&bytes[..marker]);
-    let after = &bytes[marker + MARKER.len()..];
-    let start = after
-        .iter()
-        .position(|&b| b == b'_')
-        .ok_or("the appended data has no `_` before it")?;
-    let data = &after[start + 1..];
+    let (head, data) = split(bytes)?;
     let positions = floats(&head, data, "Points")?.ok_or("there is no array `Points`")?;
     let velocities = floats(&head, data, "velocity")?;
+    let liquid = floats(&head, data, "liquid")?.unwrap_or_default();
     let positions = vectors(&positions);
     let mut velocities = velocities.map_or_else(Default::default, |v| vectors(&v));
     velocities.resize(positions.len());
     Ok(Particles {
         positions,
         velocities,
+        liquid: liquid.into_iter().map(|l| l as u8).collect(),
     })
+}
+
+/// Reads one number per point.
+pub fn scalars(bytes: &[u8], name: &str) -> Result<Vec<f32>, String> {
+    let (head, data) = split(bytes)?;
+    floats(&head, data, name)?.ok_or_else(|| format!("there is no array `{name}`"))
+}
+
+/// The XML head and the bytes that offsets count from.
+fn split(bytes: &[u8]) -> Result<(String, &[u8]), String> {
+    const MARKER: &[u8] = b"encoding=\"raw\">";
+    let marker = bytes
+        .windows(MARKER.len())
+        .position(|w| w == MARKER)
+        .ok_or("only VTU files with appended raw data are read, as `pliant run` writes them")?;
+    let after = &bytes[marker + MARKER.len()..];
+    let start = after
+        .iter()
+        .position(|&b| b == b'_')
+        .ok_or("the appended data has no `_` before it")?;
+    let head = String::from_utf8_lossy(&bytes[..marker]).into_owned();
+    Ok((head, &after[start + 1..]))
 }
 
 /// The values of a Float32 array; `None` if there is no array of that name.

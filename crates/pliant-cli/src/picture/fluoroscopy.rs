@@ -83,6 +83,8 @@ impl Painter {
                 displaced: 0.0,
             });
         }
+        let films = super::films(built);
+        let first = self.materials.first().map_or("", String::as_str);
         for (i, obstacle) in built.world.obstacles().enumerate() {
             let Some(mesh) = obstacle.triangles() else {
                 continue;
@@ -108,7 +110,7 @@ impl Painter {
                         normals: &normals[i],
                         thickness: settings.wall,
                         attenuation: coefficients::WATER,
-                        coat: None,
+                        coat: films[i].map(|(t, _)| (t, coefficients::of_liquid(first))),
                     });
                 }
             }

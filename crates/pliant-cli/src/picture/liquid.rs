@@ -1,6 +1,7 @@
 //! The surfaces of a world's liquids.
 
 use pliant::Fluid;
+use pliant::math::XyzVec;
 use pliant::scene::Built;
 use pliant::scene::description::Shape;
 use pliant::surface::{Surface, SurfaceSettings, surface_of};
@@ -16,13 +17,27 @@ const OVERLAP: f32 = 0.05;
 /// How far liquid stays from walls without thickness, so that it is inside them.
 const GAP: f32 = 0.25;
 
-/// The surface of one liquid, smooth enough to look at; `cell` is in spacings.
-pub fn surface_of_fluid(fluid: &Fluid, cell: f32) -> Result<Surface, CliError> {
+/// The surfaces of the liquids that one set of particles holds, smooth enough to
+/// look at; `cell` is in spacings. Liquids without particles have none.
+pub fn surfaces_of_fluid(fluid: &Fluid, cell: f32) -> Result<Vec<(usize, Surface)>, CliError> {
     let settings = SurfaceSettings {
         cell,
         ..SurfaceSettings::smooth(fluid.settings().spacing)
     };
-    Ok(surface_of(fluid.positions(), &settings)?)
+    let mut out = Vec::new();
+    for liquid in 0..fluid.liquids().len() {
+        let own: XyzVec = fluid
+            .positions()
+            .iter()
+            .zip(fluid.liquid_of())
+            .filter(|(_, l)| usize::from(**l) == liquid)
+            .map(|(p, _)| p)
+            .collect();
+        if !own.is_empty() {
+            out.push((liquid, surface_of(own.view(), &settings)?));
+        }
+    }
+    Ok(out)
 }
 
 /// True for walls that have a thickness of their own.
@@ -34,16 +49,15 @@ impl Painter {
     /// The surface of every liquid, up to the walls, with the liquid's material.
     pub(super) fn liquids(&self, built: &Built) -> Result<Vec<(Surface, &str)>, CliError> {
         let mut out = Vec::new();
-        for (handle, material) in built.fluids.iter().zip(&self.materials) {
-            let Some(fluid) = built.world.fluid(*handle) else {
-                continue;
-            };
+        let glass = self.shapes.iter().any(is_solid);
+        let beyond = if glass { OVERLAP } else { -GAP };
+        for fluid in built.world.fluids() {
             let spacing = fluid.settings().spacing;
-            let mut surface = surface_of_fluid(fluid, 0.5)?;
-            let glass = self.shapes.iter().any(is_solid);
-            let beyond = if glass { OVERLAP } else { -GAP };
-            surface.attach(&self.clinging, CLING * spacing, beyond * spacing);
-            out.push((surface, material.as_str()));
+            for (liquid, mut surface) in surfaces_of_fluid(fluid, 0.5)? {
+                surface.attach(&self.clinging, CLING * spacing, beyond * spacing);
+                let material = self.materials.get(liquid).map_or("", String::as_str);
+                out.push((surface, material));
+            }
         }
         Ok(out)
     }

@@ -19,7 +19,7 @@ use pliant_render::{Camera, Colour, Image};
 use crate::error::CliError;
 use fluoroscopy::Fluoroscope;
 
-pub use liquid::surface_of_fluid;
+pub use liquid::surfaces_of_fluid;
 
 /// What stays the same from picture to picture.
 pub struct Painter {
@@ -128,6 +128,17 @@ fn interesting(scene: &Scene, built: &Built) -> Aabb {
             max: Vec3::ONE,
         }
     }
+}
+
+/// The film on each obstacle that has one: thickness per vertex, and its final
+/// thickness.
+fn films(built: &Built) -> Vec<Option<(&[f32], f32)>> {
+    let mut films = vec![None; built.obstacles.len()];
+    for (i, handle) in &built.coatings {
+        let coating = built.world.coating(*handle);
+        films[*i] = coating.map(|c| (c.thickness(), c.settings().film));
+    }
+    films
 }
 
 /// Flesh, earth, glass or plaster.

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use pliant::scene::Built;
 use pliant::scene::description::Shape;
-use pliant_render::{Colour, Finish, Ground, Image, RayMesh, RayScene, RaySettings};
+use pliant_render::{Coat, Colour, Finish, Ground, Image, RayMesh, RayScene, RaySettings};
 
 use super::Painter;
 use crate::error::CliError;
@@ -41,6 +41,10 @@ impl Painter {
                     .map(|m| m.vertex_normals())
             })
             .collect();
+        let covers: Vec<Option<Vec<f32>>> = super::films(built)
+            .into_iter()
+            .map(|film| film.map(|(t, full)| t.iter().map(|t| t / full).collect()))
+            .collect();
         for (i, (handle, opacity)) in built.obstacles.iter().enumerate() {
             let obstacle = built.world.obstacle(*handle);
             let Some(mesh) = obstacle.and_then(|o| o.triangles()) else {
@@ -51,7 +55,10 @@ impl Painter {
                     mesh,
                     normals: normals[i].as_deref(),
                     finish: finish(&self.shapes[i], self.walls[i], *opacity),
-                    coat: None,
+                    coat: covers[i].as_deref().map(|cover| Coat {
+                        cover,
+                        colour: self.film_colour(),
+                    }),
                 });
             }
         }
@@ -61,6 +68,17 @@ impl Painter {
             ..RaySettings::default()
         };
         Ok(scene.render(&self.camera, width, height, &settings))
+    }
+
+    /// The colour of what the first liquid leaves on walls.
+    fn film_colour(&self) -> Colour {
+        Colour::hex(match self.materials.first().map(String::as_str) {
+            Some("barium") => 0xf0ece4,
+            Some("blood") => 0x8c1414,
+            Some("honey") => 0xc98a2b,
+            Some("oil") => 0xd8cf9a,
+            _ => 0xc9dbe8,
+        })
     }
 
     /// A table under tanks and glasses, if there are any.

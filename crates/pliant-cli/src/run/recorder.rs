@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::output::csv::{CsvWriter, read_csv};
 use crate::output::pvd::PvdCollection;
 use crate::output::{PointArray, Values, ply, vtu, write_atomic};
-use crate::picture::{Painter, surface_of_fluid};
+use crate::picture::{Painter, surfaces_of_fluid};
 use crate::surface::write_mesh;
 
 /// Columns of `series.csv` before those of the stages and the obstacles.
@@ -156,6 +156,9 @@ impl<'a> Recorder<'a> {
             }
         }
         self.surfaces(k, built)?;
+        if self.data {
+            self.films(k, built)?;
+        }
         let Some(pvd) = &mut self.pvd else {
             return Ok(());
         };
@@ -196,11 +199,31 @@ impl<'a> Recorder<'a> {
             MeshFormat::Stl => "stl",
             MeshFormat::Vtu => "vtu",
         };
-        let names = plain(built.world.fluids().map(|f| &f.settings().name));
-        for (fluid, name) in built.world.fluids().zip(names) {
-            let file = format!("data/surface_{name}_{k:05}.{extension}");
-            let surface = surface_of_fluid(fluid, cell)?;
-            write_mesh(&self.folder.file(file), &surface.mesh)?;
+        for fluid in built.world.fluids() {
+            let names = plain(fluid.liquids().iter().map(|l| &l.name));
+            for (liquid, surface) in surfaces_of_fluid(fluid, cell)? {
+                let file = format!("data/surface_{}_{k:05}.{extension}", names[liquid]);
+                write_mesh(&self.folder.file(file), &surface.mesh)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the films on walls.
+    fn films(&self, k: u64, built: &Built) -> Result<(), CliError> {
+        for (i, handle) in &built.coatings {
+            let Some(coating) = built.world.coating(*handle) else {
+                continue;
+            };
+            let obstacle = built.world.obstacle(coating.obstacle());
+            if let Some(mesh) = obstacle.and_then(|o| o.triangles()) {
+                let film = PointArray {
+                    name: "film",
+                    values: Values::Scalar(coating.thickness()),
+                };
+                let file = self.folder.file(film_file(*i, k));
+                vtu::write_mesh(&file, mesh, &[film])?;
+            }
         }
         Ok(())
     }
@@ -325,6 +348,11 @@ pub(super) fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> 
         taken.push(free);
     }
     taken
+}
+
+/// Where the film on the scene's obstacle `i` is stored.
+pub fn film_file(i: usize, k: u64) -> String {
+    format!("data/film_{i}_{k:05}.vtu")
 }
 
 fn data_file(k: u64, extension: &str) -> String {

@@ -254,6 +254,28 @@ pub struct Obstacle {
     /// 0 (not drawn) to 1 (opaque).
     #[serde(default = "defaults::opacity")]
     pub opacity: f32,
+    /// Liquid leaves a film on it (meshes only).
+    pub coating: Option<Coating>,
+}
+
+/// How a wall takes on a film of liquid.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Coating {
+    /// Thickness in metres that the film comes to.
+    pub film: f32,
+    /// Seconds of contact after which about two thirds of that are there.
+    pub time: f32,
+}
+
+impl Default for Coating {
+    fn default() -> Self {
+        let settings = crate::observe::CoatingSettings::default();
+        Coating {
+            film: settings.film,
+            time: settings.time,
+        }
+    }
 }
 
 /// How the triangles of an obstacle are found.
