@@ -8,6 +8,7 @@ mod neighbours;
 mod parry;
 mod peak;
 mod sph;
+mod surface;
 
 use std::process::ExitCode;
 
@@ -17,12 +18,13 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 5] = [
+const ALL: [(&str, Bench); 6] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("sph", sph::bench),
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
+    ("surface", surface::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -225,7 +225,7 @@ impl<'a> Tracer<'a> {
                 opacity,
                 gloss,
             } => {
-                let opacity = opacity + (0.96 - opacity).max(0.0) * cover;
+                let opacity = opacity + (0.62 - opacity).max(0.0) * cover;
                 let colour = colour.to_vec().lerp(coat, cover);
                 self.sheet(ray, &place, colour, opacity, gloss, noise)
             }
@@ -445,7 +445,7 @@ impl<'a> Tracer<'a> {
                 Finish::Sheet {
                     colour, opacity, ..
                 } => {
-                    let opacity = opacity + (0.96 - opacity).max(0.0) * cover_at(surface, t, hit);
+                    let opacity = opacity + (0.62 - opacity).max(0.0) * cover_at(surface, t, hit);
                     let hidden = sheet_share(direction, flat, opacity);
                     // Film and tissue scatter light on rather than stop it.
                     share *= Vec3::ONE.lerp(0.45 + 0.5 * colour.to_vec(), hidden);

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::SurfaceSettings;
 use crate::math::{Xyz, XyzVec};
+use crate::simd::{Lanes, dispatch};
 use crate::space::{CellGrid, NeighbourSearch};
 
 /// One particle's share of the field: `weight · max(0, 1 - dᵀ M d)³`.
@@ -33,7 +34,7 @@ pub(super) struct Blobs {
 }
 
 /// poly6 at its centre times h³: 315 / (64 π).
-const POLY6: f32 = 1.566_681_5;
+pub(super) const POLY6: f32 = 1.566_681_5;
 
 /// Boxes are a little larger than the blobs, so that rounding cannot give a node
 /// outside the box a share.
@@ -50,7 +51,7 @@ const LARGEST_RATIO: f32 = 4.0;
 const FEWEST_NEIGHBOURS: u32 = 20;
 
 pub(super) fn blobs(positions: Xyz<'_>, settings: &SurfaceSettings) -> Blobs {
-    let points: XyzVec = positions.iter().filter(|p| p.is_finite()).collect();
+    let points = finite(positions);
     if points.is_empty() {
         return Blobs::default();
     }
@@ -62,6 +63,11 @@ pub(super) fn blobs(positions: Xyz<'_>, settings: &SurfaceSettings) -> Blobs {
         round(&points, settings, &fullness)
     };
     Blobs { blobs, fullness }
+}
+
+/// Those of the positions that are finite.
+pub(super) fn finite(positions: Xyz<'_>) -> XyzVec {
+    positions.iter().filter(|p| p.is_finite()).collect()
 }
 
 /// Particles in cell order, for neighbour sums.
@@ -129,16 +135,26 @@ impl Near {
 
     /// The field of round kernels of equal weight, at every particle.
     fn fullness(&self, settings: &SurfaceSettings) -> Vec<f32> {
-        let h2 = (settings.support * settings.spacing).powi(2);
+        const CHUNK: usize = 256;
+        let inverse = 1.0 / (settings.support * settings.spacing).powi(2);
         let scale = POLY6 / settings.support.powi(3);
-        self.per_particle(|p| {
-            let mut sum = 0.0;
-            self.for_each(p, |_, _, d2| {
-                let t = (1.0 - d2 / h2).max(0.0);
-                sum += t * t * t;
+        let mut sorted = vec![0.0; self.sorted.len()];
+        sorted
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(c, sums)| {
+                let (near, first) = (self, c * CHUNK);
+                dispatch!(sum_kernels(
+                    near: &Near,
+                    first: usize,
+                    inverse: f32,
+                    sums: &mut [f32],
+                ));
             });
-            scale * sum
-        })
+        self.place
+            .iter()
+            .map(|&k| scale * sorted[k as usize])
+            .collect()
     }
 
     /// Kernels stretched along the surface (Yu & Turk 2013, section 4).
@@ -240,6 +256,41 @@ impl Near {
     fn closeness(&self, d2: f32) -> f32 {
         let q = d2.sqrt() / self.radius;
         1.0 - q * q * q
+    }
+}
+
+/// Sums `max(0, 1 - r²/h²)³` over the neighbours of the particles from `first` on.
+/// Plain arrays of eight: the compiler makes lanes of them, and the order of the
+/// sum is the same on every machine.
+#[inline(always)]
+fn sum_kernels<L: Lanes>(_lanes: L, near: &Near, first: usize, inverse: f32, sums: &mut [f32]) {
+    let Xyz { x, y, z } = near.sorted.view();
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let p = near.sorted.get(first + i);
+        let mut lanes = [0.0f32; 8];
+        let mut rest = 0.0;
+        for &(from, to) in near.grid.rows_around(p).as_slice() {
+            let run = from as usize..to as usize;
+            let (xs, ys, zs) = (&x[run.clone()], &y[run.clone()], &z[run]);
+            let kernel = |x: f32, y: f32, z: f32| {
+                let (dx, dy, dz) = (x - p.x, y - p.y, z - p.z);
+                let t = 1.0 - inverse * (dx * dx + dy * dy + dz * dz);
+                let t = if t > 0.0 { t } else { 0.0 };
+                t * t * t
+            };
+            let (xs, x_rest) = xs.as_chunks::<8>();
+            let (ys, y_rest) = ys.as_chunks::<8>();
+            let (zs, z_rest) = zs.as_chunks::<8>();
+            for ((x, y), z) in xs.iter().zip(ys).zip(zs) {
+                for l in 0..8 {
+                    lanes[l] += kernel(x[l], y[l], z[l]);
+                }
+            }
+            for ((&x, &y), &z) in x_rest.iter().zip(y_rest).zip(z_rest) {
+                rest += kernel(x, y, z);
+            }
+        }
+        *sum = rest + lanes.iter().sum::<f32>();
     }
 }
 

@@ -12,6 +12,10 @@
 //! - `smooth.rs`: smoothing that leaves drops and corners alone, and volume;
 //! - `attach.rs`: [`Surface::attach`] lets liquid fill up to walls.
 //!
+//! Other ways to show particles: `screen_mesh.rs`, a mesh of what a camera sees;
+//! `surfels.rs`, discs on the surface; `plane_fit.rs`, surface particles and their
+//! normals.
+//!
 //! The same particles give the same bits for any number of threads.
 
 mod attach;
@@ -21,7 +25,10 @@ mod cube_table;
 mod eigen;
 mod extract;
 mod field;
+mod plane_fit;
+mod screen_mesh;
 mod smooth;
+mod surfels;
 mod tracker;
 
 #[cfg(test)]
@@ -30,6 +37,9 @@ mod tests;
 use glam::Vec3;
 
 pub use attach::Walls;
+pub use plane_fit::{PlaneFit, plane_fit};
+pub use screen_mesh::{ScreenCamera, ScreenMeshSettings, screen_mesh};
+pub use surfels::{Surfel, surfels};
 pub use tracker::SurfaceTracker;
 
 use crate::math::Xyz;
