@@ -15,6 +15,7 @@ mod simd;
 mod slots;
 pub mod space;
 mod step;
+pub mod surface;
 pub mod world;
 
 pub use contact::{Contact, Obstacle};

@@ -279,6 +279,13 @@ impl World {
         }
     }
 
+    /// Takes all particles out of a liquid, to show a stored state in their place.
+    pub fn remove_particles(&mut self, fluid: Handle<Fluid>) {
+        if let Some(fluid) = self.fluids.get_mut(fluid) {
+            fluid.remove_where(|_| true);
+        }
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;

@@ -9,6 +9,7 @@ mod neighbours;
 mod parry;
 mod peak;
 mod sph;
+mod surface;
 
 use std::process::ExitCode;
 
@@ -18,13 +19,14 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 6] = [
+const ALL: [(&str, Bench); 7] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
     ("sph", sph::bench),
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
+    ("surface", surface::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -17,7 +17,7 @@ use crate::fluid::{
 };
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
-use crate::observe::Probe;
+use crate::observe::{Coating, CoatingSettings, Probe};
 use crate::slots::Handle;
 use crate::space::{CellGrid, NeighbourSearch};
 use crate::world::{StepSettings, World};
@@ -31,6 +31,8 @@ pub struct Built {
     pub fluids: Vec<Handle<Fluid>>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
+    /// The films on obstacles, with the obstacle's number in the scene.
+    pub coatings: Vec<(usize, Handle<Coating>)>,
     /// The probes, in the scene's order.
     pub probes: Vec<Probe>,
 }
@@ -53,6 +55,7 @@ impl Scene {
         };
         let largest_spacing = s.fluid.iter().map(|f| f.spacing).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
+        let mut coatings = Vec::new();
         let mut meshes: Vec<(&str, Arc<TriMesh>)> = Vec::new();
         for (i, o) in s.obstacle.iter().enumerate() {
             let obstacle = self.obstacle(i, o, largest_spacing)?;
@@ -62,7 +65,17 @@ impl Scene {
                 (Some(mesh), _) => meshes.push((&o.name, mesh.clone())),
                 (None, _) => {}
             }
-            obstacles.push((world.add_obstacle(obstacle), o.opacity));
+            let handle = world.add_obstacle(obstacle);
+            obstacles.push((handle, o.opacity));
+            if let Some(c) = &o.coating {
+                let settings = CoatingSettings {
+                    film: c.film,
+                    time: c.time,
+                };
+                let key = [Key::Name("obstacle"), Key::Item(i), Key::Name("coating")];
+                let coating = world.add_coating(handle, settings);
+                coatings.push((i, coating.map_err(|e| self.at(&key, e.to_string()))?));
+            }
         }
         for f in &s.field {
             world.add_field(Field {
@@ -85,6 +98,7 @@ impl Scene {
         Ok(Built {
             fluids,
             obstacles,
+            coatings,
             probes,
             world,
         })

@@ -99,7 +99,11 @@ impl Scene {
             here.name(&p.name, s.probe[..i].iter().map(|p| &p.name), "probes")?;
             probe::check(here, p, s)?;
         }
-        check_camera(&top.key("camera"), &s.camera)
+        check_camera(&top.key("camera"), &s.camera)?;
+        check_picture(&top.key("picture"), &s.picture)?;
+        let cell = s.output.surface_cell;
+        top.key("output")
+            .number("surface_cell", cell, Rule::Between(0.05, 4.0))
     }
 
     fn check_times(&self) -> Result<(), SceneError> {
@@ -253,6 +257,21 @@ fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), Sc
             .with_help("make `radius` smaller or `spacing` larger"));
     }
     Ok(())
+}
+
+fn check_picture(here: &Part<'_>, p: &d::Picture) -> Result<(), SceneError> {
+    for side in p.size {
+        here.number("size", side, Rule::Between(16.0, 16_384.0))?;
+    }
+    here.number("samples", p.samples, Rule::Between(1.0, 4096.0))?;
+    here.number("every", p.every, Rule::Positive)?;
+    let xray = &here.key("xray");
+    xray.number("volume_scale", p.xray.volume_scale, Rule::Positive)?;
+    xray.place("volume_translate", p.xray.volume_translate)?;
+    xray.number("wall", p.xray.wall, Rule::NotNegative)?;
+    xray.optional("level", p.xray.level, Rule::Finite)?;
+    xray.number("contrast", p.xray.contrast, Rule::Positive)?;
+    xray.number("noise", p.xray.noise, Rule::NotNegative)
 }
 
 fn check_camera(here: &Part<'_>, c: &d::Camera) -> Result<(), SceneError> {
