@@ -96,7 +96,7 @@ pub enum StepError {
     /// Numbers have run away.
     #[error(
         "step {step}, {time:.4} s: fluid `{fluid}` has blown up: particle {particle} moves at \
-         {speed:.3e} m/s, the speed of sound is {sound_speed:.3e} m/s; the sub-step was {dt:.3e} s, \
+         {speed:.3e} m/s, its density is {crowding:.0} % off; the sub-step was {dt:.3e} s, \
          limited by {limit}; lower `step.cfl`, raise `numerical_viscosity`, or look for \
          overlapping particles at the start"
     )]
@@ -111,8 +111,8 @@ pub enum StepError {
         particle: u32,
         /// Its speed, perhaps not a number.
         speed: f32,
-        /// Speed of sound in the liquid.
-        sound_speed: f32,
+        /// How far its density is from the rest density, in percent.
+        crowding: f32,
         /// Length of the sub-step.
         dt: f32,
         /// What set it.
@@ -457,7 +457,11 @@ impl World {
                 return Err(diverged(fluid, self.steps, self.time, dt, limit));
             }
             self.max_speed = self.max_speed.max(v2.sqrt());
-            self.max_acceleration = self.max_acceleration.max(a2.sqrt());
+            // What an incompressible liquid feels of its own cohesion, its pressure
+            // takes away again.
+            if !fluid.is_incompressible() {
+                self.max_acceleration = self.max_acceleration.max(a2.sqrt());
+            }
         }
         Ok(())
     }
@@ -596,7 +600,7 @@ fn diverged(fluid: &Fluid, step: u64, time: f64, dt: f32, limit: StepLimit) -> S
         fluid: fluid.settings().name.clone(),
         particle: fluid.ids().get(worst).copied().unwrap_or(0),
         speed,
-        sound_speed: fluid.sound_speed(),
+        crowding: fluid.crowding(worst),
         dt,
         limit,
     }

@@ -30,6 +30,8 @@ pub(crate) struct Image {
     /// The same by the neighbour's place.
     pub other: Vec3A,
     pub neighbour: u32,
+    /// How much of `own` is along the normals of the particle's walls, in 1/m.
+    pub lift: [f32; MOST_WALLS],
 }
 
 /// The images that one chunk of particles sees.
@@ -75,6 +77,7 @@ impl ChunkImages {
                         own: slope * (d + c.own),
                         other: slope * (c.other - d),
                         neighbour: j,
+                        lift: c.lift.map(|l| slope * l),
                     });
                 },
             );
@@ -143,35 +146,6 @@ impl Images {
                 let sums = (fullness, closing);
                 images.find(c * CHUNK, x, pairs, walls, kernel, sums);
             });
-    }
-
-    /// The acceleration of every particle by each of its walls along their normals, in
-    /// m/s², to be read in the order of the walls.
-    pub fn pushes(
-        x: &[Vec3A],
-        pairs: &Pairs,
-        walls: &Walls,
-        kernel: &CubicSpline,
-        pressure: impl Fn(usize) -> f32 + Sync,
-        inverse_density: &[f32],
-    ) -> Vec<Vec<[f32; MOST_WALLS]>> {
-        let of = |i: usize, near: &[u32]| {
-            let mut push = [0.0; MOST_WALLS];
-            for_each_image(kernel, x, i, near, walls, |j, _, slope, c| {
-                let both = pressure(i) + pressure(j as usize);
-                for (push, lift) in push.iter_mut().zip(c.lift) {
-                    *push -= inverse_density[i] * both * slope * lift;
-                }
-            });
-            push
-        };
-        let chunks = pairs.chunks.par_iter().enumerate();
-        chunks
-            .map(|(c, chunk)| {
-                let here = c * CHUNK..((c + 1) * CHUNK).min(x.len());
-                here.map(|i| of(i, chunk.of(i - c * CHUNK).0)).collect()
-            })
-            .collect()
     }
 
     /// Heap memory held, in bytes.

@@ -398,20 +398,17 @@ impl Incompressible {
         pressure: impl Fn(usize) -> f32 + Sync,
         inverse_density: &[f32],
     ) {
-        let pushes = Images::pushes(
-            &self.x,
-            &self.pairs,
-            walls,
-            &self.kernel,
-            pressure,
-            inverse_density,
-        );
-        (&mut walls.chunks, &pushes)
+        (&mut walls.chunks, &self.images.chunks)
             .into_par_iter()
-            .for_each(|(walls, pushes)| {
-                for (k, pushes) in pushes.iter().enumerate() {
-                    for (mirror, push) in walls.of_mut(k).iter_mut().zip(pushes) {
-                        mirror.push += push;
+            .enumerate()
+            .for_each(|(c, (walls, images))| {
+                for k in 0..walls.len() {
+                    let i = c * CHUNK + k;
+                    for image in images.of(k) {
+                        let both = pressure(i) + pressure(image.neighbour as usize);
+                        for (mirror, lift) in walls.of_mut(k).iter_mut().zip(image.lift) {
+                            mirror.push -= inverse_density[i] * both * lift;
+                        }
                     }
                 }
             });

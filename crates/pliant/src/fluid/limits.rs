@@ -73,7 +73,10 @@ impl Fluid {
     /// Sound: Monaghan 1992. Viscosity: the discrete Laplacian of (3.15) has no
     /// eigenvalue above 30 ν / h² (twice the kernel's integral 15 / h²), and an
     /// explicit step decays without ringing up to its inverse. Tension: Brackbill
-    /// et al. 1992 with the support radius as the wave length.
+    /// et al. 1992 with the support radius as the wave length. Incompressible liquids
+    /// have no sound, and their viscosity is implicit where it must be: particles may
+    /// move a share of the spacing, and fall a seventieth of the support radius from
+    /// rest.
     pub fn step_bound(&self, cfl: f32, speed: f32, acceleration: f32) -> StepBound {
         let h = self.support_radius();
         let material = &self.settings().material;
@@ -101,7 +104,7 @@ impl Fluid {
                 (cfl * self.settings().spacing / speed, StepLimit::Speed),
                 (diffusion, StepLimit::Diffusion),
                 (tension, StepLimit::SurfaceTension),
-                (0.1 * (h / acceleration).sqrt(), StepLimit::Acceleration),
+                (0.12 * (h / acceleration).sqrt(), StepLimit::Acceleration),
             ],
         };
         let mut best = StepBound {

@@ -279,6 +279,16 @@ impl Fluid {
         }
     }
 
+    /// How far the density of particle `i` is from its rest density, in percent.
+    pub(crate) fn crowding(&self, i: usize) -> f32 {
+        match (self.density.get(i), self.inverse_mass.get(i)) {
+            (Some(density), Some(inverse)) => {
+                100.0 * (density * inverse * self.particle_volume() - 1.0)
+            }
+            _ => f32::NAN,
+        }
+    }
+
     /// Names of the particles: given once, kept however memory is re-ordered.
     pub fn ids(&self) -> &[u32] {
         &self.id[..self.count]
