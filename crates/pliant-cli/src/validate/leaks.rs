@@ -11,7 +11,7 @@ use pliant::scene::{Built, Scene};
 use pliant::space::TriangleHash;
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 
-use super::{Case, Row};
+use super::{Case, Row, fault, glass};
 use crate::cli::ValidateArgs;
 use crate::error::CliError;
 
@@ -30,6 +30,8 @@ pub(super) const CASE: Case = Case {
 const SPEED_TOLERANCE: f64 = 0.01;
 /// Boxes at random angles.
 const BOXES: u32 = 4;
+/// Distance between particles in the wine glass, in metres: as in the scene.
+const GLASS_SPACING: f32 = 0.0033;
 /// Frames of the cases that are not scenes, in seconds.
 const FRAME: f32 = 0.02;
 /// Frames of the glass, in seconds. A splash over the rim that no frame sees counts as
@@ -64,7 +66,10 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
             ));
         }
     }
-    rows.push(row("filled wine glass", glass(seconds)?, seconds));
+    let (mut world, frame) = glass::filled(GLASS_SPACING)?;
+    let shape = WineGlass::default();
+    let leaked = most_leaked(&mut world, frame, seconds, |w| glass::outside(w, &shape))?;
+    rows.push(row("filled wine glass", leaked, seconds));
     for seed in 1..=BOXES {
         let leaked = most_leaked(&mut turned_box(seed)?, FRAME, seconds, World::leaked)?;
         rows.push(row(&format!("turned box {seed}"), leaked, seconds));
@@ -82,7 +87,7 @@ fn row(what: &str, leaked: usize, seconds: f64) -> Row {
     Row::absolute(quantity, leaked as f64, 0.0, 0.0)
 }
 
-fn scene(name: &str, set: &[String]) -> Result<(Built, f32), CliError> {
+pub(super) fn scene(name: &str, set: &[String]) -> Result<(Built, f32), CliError> {
     let scene = Scene::open(name, set)?;
     Ok((scene.build()?, scene.description.frame))
 }
@@ -102,43 +107,8 @@ fn most_leaked(
     Ok(most)
 }
 
-/// The glass of the scene, nearly full from the start and without its jet. What went
-/// through the wall is outside the bowl, not inside the glass, and was never above the
-/// rim: the water falls into place and may splash over.
-fn glass(seconds: f64) -> Result<usize, CliError> {
-    let (mut built, _) = scene("wine-glass", &["fluid.0.emitter.0.stop=0.0001".into()])?;
-    let shape = WineGlass::default();
-    let (bottom, radius) = shape.bowl();
-    // The bowl is an ellipse, taller than wide: a ball of water fits in its upper part.
-    let water = Region::Sphere {
-        center: Vec3::new(0.0, bottom + 0.5 * (shape.height - bottom), 0.0),
-        radius: 0.9 * radius,
-    };
-    if let Some(&fluid) = built.fluids.first() {
-        let filled = built.world.fill(fluid, &Fill::Region(water));
-        filled.map_err(|e| CliError::Usage(e.to_string()))?;
-    }
-    let outside = |p: Vec3| {
-        p.y < shape.bowl_bottom || p.x.hypot(p.z) > shape.bowl_radius && p.y < shape.height
-    };
-    let mut splashed = HashSet::new();
-    most_leaked(&mut built.world, GLASS_FRAME, seconds, |world| {
-        let mut lost = world.leaked();
-        for fluid in world.fluids() {
-            for (p, id) in fluid.positions().iter().zip(fluid.ids()) {
-                if p.y > shape.height {
-                    splashed.insert(*id);
-                }
-                lost += usize::from(outside(p) && !splashed.contains(id));
-            }
-        }
-        lost
-    })
-}
-
 /// A box of 12 triangles, half full, at an angle and a place that follow from `seed`.
 fn turned_box(seed: u32) -> Result<World, CliError> {
-    let fault = |e: &dyn std::fmt::Display| CliError::Usage(e.to_string());
     let mut state = seed;
     let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -148,20 +118,20 @@ fn turned_box(seed: u32) -> Result<World, CliError> {
     let shift = Vec3::new(random(), random(), random());
     let spacing = 0.02;
     let size = Cuboid::new(Vec3::splat(-0.12), Vec3::new(0.12, 0.15, 0.1));
-    let mut mesh = size.build().map_err(|e| fault(&e))?;
+    let mut mesh = size.build().map_err(fault)?;
     mesh.transform(1.0, turn, shift);
     let mesh = Arc::new(mesh);
     let mut world = World::new();
     let index = Arc::new(TriangleHash::build(mesh.clone(), 0.5 * spacing));
     world.add_obstacle(Obstacle::mesh("box", mesh.clone(), index, 0.5 * spacing));
     let settings = FluidSettings::new(Material::WATER, spacing);
-    let fluid = world.add_fluid(settings).map_err(|e| fault(&e))?;
+    let fluid = world.add_fluid(settings).map_err(fault)?;
     let bounds = mesh.aabb();
     let within = Region::Box {
         min: bounds.min,
         max: Vec3::new(bounds.center().x, bounds.max.y, bounds.max.z),
     };
     let fill = Fill::Mesh { mesh, within };
-    world.fill(fluid, &fill).map_err(|e| fault(&e))?;
+    world.fill(fluid, &fill).map_err(fault)?;
     Ok(world)
 }

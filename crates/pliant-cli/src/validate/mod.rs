@@ -5,8 +5,11 @@
 
 mod conservation;
 mod dam_break;
+mod glass;
+mod honey;
 mod hydrostatic;
 mod leaks;
+mod poiseuille;
 
 use std::process::ExitCode;
 
@@ -83,12 +86,20 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 7] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
     leaks::CASE,
+    poiseuille::CASE,
+    honey::CASE,
+    glass::CASE,
 ];
+
+/// What cannot be built is reported as it is.
+fn fault(e: impl std::fmt::Display) -> CliError {
+    CliError::Usage(e.to_string())
+}
 
 /// Runs the named case, or all.
 pub fn run(args: &ValidateArgs, report: &mut Report) -> Result<ExitCode, CliError> {

@@ -6,13 +6,11 @@
 //! wall alone and is integrated once; it adds to the diagonal of the equations and
 //! costs their iterations nothing.
 
-use super::cubic::{CubicSpline, for_lattice};
+use super::cubic::for_lattice;
+use super::friction::Friction;
 
 /// Samples between the wall and the support radius.
 const SAMPLES: usize = 128;
-
-/// Factor of the pair viscosity in three dimensions (Monaghan 2005): `2 (d + 2)`.
-pub(super) const PAIR_VISCOSITY: f32 = 10.0;
 
 /// Drag over kinematic viscosity and speed, in 1/m², at distances from 0 to h.
 #[derive(Clone, Debug)]
@@ -23,23 +21,22 @@ pub(crate) struct Grip {
 }
 
 impl Grip {
-    /// Integrates the drag. It is scaled so that a layer of a cubic lattice half a
-    /// spacing from the wall, in uniform shear, is pulled by the wall as much as by
-    /// the liquid on the other side.
-    pub fn new(kernel: &CubicSpline, spacing: f32) -> Grip {
-        let h = kernel.support_radius;
+    /// Sums the drag of the layers of the image. It is scaled so that a layer of a
+    /// cubic lattice half a spacing from the wall, in uniform shear, is pulled by the
+    /// wall as much as by the liquid on the other side.
+    pub fn new(friction: &Friction, spacing: f32) -> Grip {
+        let h = friction.support_radius;
         let mut liquid = 0.0;
         for_lattice(h / spacing, |x, y, z| {
             if z > 0 {
-                let r_squared = (x * x + y * y + z * z) as f32;
-                let pull = -PAIR_VISCOSITY * kernel.volume_slope(spacing * spacing * r_squared);
-                liquid += pull * spacing * (z * x * x) as f32 / r_squared;
+                let r_squared = spacing * spacing * (x * x + y * y + z * z) as f32;
+                liquid += friction.weight(r_squared) * spacing.powi(3) * (z * x * x) as f32;
             }
         });
-        let scale = liquid / shear(kernel, 0.5 * spacing);
+        let scale = liquid / shear(friction, 0.5 * spacing, spacing);
         let samples = (0..=SAMPLES).map(|k| {
             let d = k as f32 * h / SAMPLES as f32;
-            scale * shear(kernel, d) / d.max(0.25 * spacing)
+            scale * shear(friction, d, spacing) / d.max(0.25 * spacing)
         });
         Grip {
             scale: SAMPLES as f32 / h,
@@ -59,28 +56,27 @@ impl Grip {
     }
 }
 
-/// Viscous sum over the space beyond a wall at distance `d` in uniform shear.
-fn shear(kernel: &CubicSpline, d: f32) -> f32 {
-    let h = kernel.support_radius;
-    integrate(d, h, |z| {
+/// Viscous sum over the image of a liquid in uniform shear, behind a wall at distance
+/// `d`. Its particles lie in layers, the first half a spacing behind the wall.
+fn shear(friction: &Friction, d: f32, spacing: f32) -> f32 {
+    let h = friction.support_radius;
+    let layers = (h / spacing).ceil() as usize;
+    let depths = (0..layers).map(|k| d + (k as f32 + 0.5) * spacing);
+    let layer = |z: f32| {
         let edge = (h * h - z * z).max(0.0).sqrt();
-        z * integrate(0.0, edge, |across| {
-            let r_squared = across * across + z * z;
-            // Half of the squared distance across lies along the shear.
-            let along = 0.5 * across * across / r_squared.max(1e-12);
-            -kernel.volume_slope(r_squared) * along * across
+        // Half of the squared distance across lies along the shear.
+        z * integrate(edge, |across| {
+            0.5 * friction.weight(across * across + z * z) * across.powi(3)
         })
-    })
+    };
+    depths.map(layer).sum()
 }
 
-/// Midpoint rule, fine enough for piecewise polynomials.
-fn integrate(from: f32, to: f32, f: impl Fn(f32) -> f32) -> f32 {
+/// From 0, by the midpoint rule.
+fn integrate(to: f32, f: impl Fn(f32) -> f32) -> f32 {
     const PARTS: usize = 48;
-    if to <= from {
-        return 0.0;
-    }
-    let step = (to - from) / PARTS as f32;
-    let sum: f32 = (0..PARTS).map(|k| f(from + (k as f32 + 0.5) * step)).sum();
+    let step = to / PARTS as f32;
+    let sum: f32 = (0..PARTS).map(|k| f((k as f32 + 0.5) * step)).sum();
     step * sum
 }
 
@@ -91,17 +87,17 @@ mod tests {
     #[test]
     fn grip_fades_with_the_distance() {
         let spacing = 0.01;
-        let kernel = CubicSpline::new(2.0 * spacing, spacing);
-        let grip = Grip::new(&kernel, spacing);
+        let grip = Grip::new(&Friction::new(2.0 * spacing, spacing), spacing);
         let mut last = f32::INFINITY;
         for k in 3..20 {
             let at = grip.at(0.1 * k as f32 * spacing);
-            assert!(at < last && at > 0.0, "{k}");
+            // No particle is nearer to the wall than half a spacing, on either side.
+            assert!(at < last || k > 15 && at == 0.0, "{k}: {at}");
             last = at;
         }
         assert_eq!(grip.at(2.0 * spacing), 0.0);
-        // The order of magnitude of 1 / d² for a layer of thickness 2 d.
+        // The stress at the wall, speed / d, slows a layer of thickness 2 d.
         let first = grip.at(0.5 * spacing) * spacing * spacing;
-        assert!(first > 0.5 && first < 4.0, "{first}");
+        assert!((first - 2.0).abs() < 0.2, "{first}");
     }
 }

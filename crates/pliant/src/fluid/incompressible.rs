@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::cohesion::Cohesion;
 use super::cubic::CubicSpline;
+use super::friction::Friction;
 use super::grip::Grip;
 use super::images::{ChunkImages, Image, Images};
 use super::pairs::{ChunkPairs, Pairs, gradient_sum, sum_pairs};
@@ -67,6 +68,7 @@ pub struct Solved {
 #[derive(Clone, Debug)]
 pub(crate) struct Incompressible {
     pub kernel: CubicSpline,
+    pub friction: Friction,
     pub grip: Grip,
     pub pairs: Pairs,
     images: Images,
@@ -161,9 +163,11 @@ impl Pace {
 impl Incompressible {
     pub fn new(support_radius: f32, spacing: f32) -> Incompressible {
         let kernel = CubicSpline::new(support_radius, spacing);
+        let friction = Friction::new(support_radius, spacing);
         Incompressible {
             kernel,
-            grip: Grip::new(&kernel, spacing),
+            friction,
+            grip: Grip::new(&friction, spacing),
             pairs: Pairs::default(),
             images: Images::default(),
             x: Vec::new(),

@@ -17,6 +17,7 @@ mod cohesion;
 mod cubic;
 mod emitter;
 mod fill;
+mod friction;
 mod grip;
 mod images;
 mod incompressible;

@@ -53,13 +53,13 @@ impl ChunkPairs {
         self.slope.resize(len, 0.0);
     }
 
-    /// Computes the weights from (particle, neighbour, slope).
-    pub fn weigh(&mut self, first: usize, weight: impl Fn(usize, usize, f32) -> f32) {
+    /// Computes the weights from (particle, neighbour).
+    pub fn weigh(&mut self, first: usize, weight: impl Fn(usize, usize) -> f32) {
         self.weight.clear();
         for k in 0..self.start.len() - 1 {
             for p in self.start[k] as usize..self.start[k + 1] as usize {
                 let j = self.neighbour[p] as usize;
-                self.weight.push(weight(first + k, j, self.slope[p]));
+                self.weight.push(weight(first + k, j));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! keeps angular momentum and rigid rotation (Monaghan 2005, Weiler et al. 2018):
 //!
 //! ```text
-//! ρ dv_i/dt = 10 Σ_j μ_ij V (v_ij · x_ij) / (r² + 0.01 h²) ∇W_ij  -  μ_i grip_i (v_i - v_wall)
+//! ρ dv_i/dt = - Σ_j μ_ij w_ij (v_ij · x_ij) x_ij  -  μ_i grip_i (v_i - v_wall)
 //! ```
 //!
 //! Thin liquids take it explicitly. Where that would be unstable the velocities at
@@ -15,7 +15,6 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::grip::PAIR_VISCOSITY;
 use super::incompressible::{Incompressible, Solved};
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::walls::Walls;
@@ -97,7 +96,7 @@ impl Incompressible {
     ) {
         let (x, v, wall_grip) = (&self.x[..], &self.v[..], &self.grip);
         let viscosity = &viscosity[..x.len()];
-        let soft = 0.01 * self.kernel.support_radius.powi(2);
+        let friction = self.friction;
         let image = &mut self.viscosity.image;
         image.resize(x.len(), Vec3A::ZERO);
         (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
@@ -107,12 +106,12 @@ impl Incompressible {
                 for (k, image) in image.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let (here, own, mu) = (x[i], v[i], viscosity[i]);
-                    let pull = sum_pairs(pairs.of(k), |j, slope| {
+                    let pull = sum_pairs(pairs.of(k), |j, _| {
                         let d = here - x[j];
-                        let weight = (mu + viscosity[j]) * slope / (d.length_squared() + soft);
+                        let weight = (mu + viscosity[j]) * friction.weight(d.length_squared());
                         weight * d.dot(own - v[j]) * d
                     });
-                    let mut force = 0.5 * PAIR_VISCOSITY * pull;
+                    let mut force = -0.5 * pull;
                     for mirror in walls.of(i).iter().filter(|m| m.no_slip) {
                         let grip = mu * mirror.wall.drag * wall_grip.at(mirror.wall.distance);
                         force -= grip * (own - Vec3A::from(mirror.wall.velocity));
@@ -155,8 +154,7 @@ impl Incompressible {
         for a in [&mut s.drive, &mut s.image] {
             a.resize(n, Vec3A::ZERO);
         }
-        let (x, wall_grip) = (&self.x[..], &self.grip);
-        let soft = 0.01 * self.kernel.support_radius.powi(2);
+        let (x, wall_grip, friction) = (&self.x[..], &self.grip, self.friction);
         (
             &mut self.pairs.chunks,
             &walls.chunks,
@@ -168,10 +166,9 @@ impl Incompressible {
             .enumerate()
             .for_each(|(c, (pairs, walls, grip, drive, diagonal))| {
                 let first = c * CHUNK;
-                pairs.weigh(first, |i, j, slope| {
-                    let r_squared = (x[i] - x[j]).length_squared();
+                pairs.weigh(first, |i, j| {
                     let mean = 0.5 * (viscosity[i] + viscosity[j]);
-                    -PAIR_VISCOSITY * dt * mean * slope / (r_squared + soft)
+                    dt * mean * friction.weight((x[i] - x[j]).length_squared())
                 });
                 for k in 0..grip.len() {
                     let i = first + k;

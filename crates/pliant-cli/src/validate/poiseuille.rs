@@ -1,0 +1,180 @@
+//! Liquid between two plates, driven along them: the profile of Poiseuille.
+
+use std::f64::consts::PI;
+
+use glam::Vec3;
+use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
+
+use super::{Case, Row, fault};
+use crate::cli::ValidateArgs;
+use crate::error::CliError;
+
+pub(super) const CASE: Case = Case {
+    name: "poiseuille",
+    about: "A viscous liquid between two plates it sticks to, 20 mm apart, starts from rest under \
+            a uniform force along them (Re 2): mean velocity by layers of one spacing in the \
+            middle of a channel with free ends, against the start-up series of plane Poiseuille \
+            flow, L2 error as a share of the profile's norm. Early (t = 0.25 a²/ν) and nearly \
+            steady (t = 1.5 a²/ν, when the middle has moved by nine tenths of the half gap a). \
+            10 and 20 particles across; numerical viscosity off.",
+    run,
+};
+
+/// Fixed before the first run: L2 error with 10 and with 20 particles across.
+const TOLERANCES: [(u32, f64); 2] = [(10, 0.04), (20, 0.02)];
+/// The error must fall with the resolution.
+const CONVERGENCE: f64 = 1.0;
+
+/// Half the gap in metres.
+const HALF_GAP: f64 = 0.01;
+/// Kinematic viscosity in m²/s.
+const VISCOSITY: f64 = 1e-3;
+/// Of the steady flow, in the middle, in m/s.
+const TOP_SPEED: f64 = 0.1;
+/// When the profile is taken, in units of a²/ν.
+const TIMES: [f64; 2] = [0.25, 1.5];
+/// Length of the channel in half gaps, and of the part that is measured.
+const LENGTH: f64 = 12.0;
+const MEASURED: f64 = 3.0;
+/// Particles between the side walls, along which the liquid slips.
+const DEPTH: u32 = 6;
+/// Steps per a²/ν.
+const STEPS: f64 = 200.0;
+
+fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
+    let mut rows = Vec::new();
+    let mut last = Vec::new();
+    for (across, tolerance) in TOLERANCES {
+        let errors = errors(across)?;
+        for (time, error) in TIMES.iter().zip(&errors) {
+            let quantity = format!("profile at {time} a²/ν, L2 error, {across} across");
+            rows.push(Row::with_error(quantity, *error, 0.0, *error, tolerance));
+        }
+        last.push(errors);
+    }
+    for (k, time) in TIMES.iter().enumerate() {
+        let ratio = last[1][k] / last[0][k];
+        let quantity = format!("error at {time} a²/ν, 20 across / 10 across");
+        rows.push(Row::with_error(quantity, ratio, 0.0, ratio, CONVERGENCE));
+    }
+    Ok(rows)
+}
+
+/// L2 errors of the profile at all times.
+fn errors(across: u32) -> Result<Vec<f64>, CliError> {
+    let mut world = channel(across)?;
+    let unit = HALF_GAP * HALF_GAP / VISCOSITY;
+    let mut steps = 0;
+    let mut errors = Vec::new();
+    for time in TIMES {
+        while f64::from(steps) < (time * STEPS).round() {
+            world.step((unit / STEPS) as f32)?;
+            steps += 1;
+        }
+        errors.push(profile_error(&world, across, world.time()));
+    }
+    Ok(errors)
+}
+
+/// The channel, along x, with its plates at y = ±a.
+fn channel(across: u32) -> Result<World, CliError> {
+    let half_gap = HALF_GAP as f32;
+    let spacing = 2.0 * half_gap / across as f32;
+    let half = 0.5
+        * Vec3::new(
+            LENGTH as f32 * half_gap,
+            2.0 * half_gap,
+            DEPTH as f32 * spacing,
+        );
+    let density = Material::WATER.density;
+    let material = Material {
+        viscosity: VISCOSITY as f32 * density,
+        surface_tension: 0.0,
+        ..Material::WATER
+    };
+    let mut world = World::new();
+    world.gravity = acceleration() as f32 * Vec3::X;
+    for (name, normal) in [
+        ("lower plate", Vec3::Y),
+        ("upper plate", Vec3::NEG_Y),
+        ("back", Vec3::Z),
+        ("front", Vec3::NEG_Z),
+    ] {
+        let wall = Obstacle::plane(name, -half * normal.abs() * normal.signum(), normal);
+        world.add_obstacle(wall.with_no_slip(normal.y != 0.0));
+    }
+    let settings = FluidSettings {
+        numerical_viscosity: 0.0,
+        ..FluidSettings::new(material, spacing)
+    };
+    let fluid = world.add_fluid(settings).map_err(fault)?;
+    let fill = Fill::Region(Region::Box {
+        min: -half,
+        max: half,
+    });
+    world.fill(fluid, &fill).map_err(fault)?;
+    Ok(world)
+}
+
+/// What drives the liquid, in m/s².
+fn acceleration() -> f64 {
+    2.0 * VISCOSITY * TOP_SPEED / (HALF_GAP * HALF_GAP)
+}
+
+/// Velocity at height `y` and time `t` after the start from rest: the parabola less
+/// the modes that have not died out yet.
+fn exact(y: f64, t: f64) -> f64 {
+    let eta = y / HALF_GAP;
+    let tau = VISCOSITY * t / (HALF_GAP * HALF_GAP);
+    let modes: f64 = (0..50)
+        .map(|n| {
+            let odd = f64::from(2 * n + 1);
+            let sign = if n % 2 == 0 { 1.0 } else { -1.0 };
+            let k = 0.5 * odd * PI;
+            sign * (k * eta).cos() * (-k * k * tau).exp() * 32.0 / (odd * PI).powi(3)
+        })
+        .sum();
+    TOP_SPEED * (1.0 - eta * eta - modes)
+}
+
+/// L2 norm of the error of the mean velocities in layers, over that of the profile.
+fn profile_error(world: &World, across: u32, time: f64) -> f64 {
+    // Sums of the velocity, the exact one, and their number.
+    let mut layers = vec![(0.0, 0.0, 0.0); across as usize];
+    for fluid in world.fluids() {
+        for (p, v) in fluid.positions().iter().zip(fluid.velocities().iter()) {
+            if f64::from(p.x).abs() > 0.5 * MEASURED * HALF_GAP {
+                continue;
+            }
+            let y = f64::from(p.y);
+            let place = (y / HALF_GAP + 1.0) * 0.5 * f64::from(across);
+            let layer = &mut layers[(place.max(0.0) as usize).min(across as usize - 1)];
+            layer.0 += f64::from(v.x);
+            layer.1 += exact(y, time);
+            layer.2 += 1.0;
+        }
+    }
+    let (mut error, mut size) = (0.0, 0.0);
+    for (v, right, n) in layers.into_iter().filter(|l| l.2 > 0.0) {
+        error += ((v - right) / n).powi(2);
+        size += (right / n).powi(2);
+    }
+    (error / size).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_series_starts_from_rest_and_ends_in_the_parabola() {
+        for y in [0.0, 0.3 * HALF_GAP, 0.8 * HALF_GAP] {
+            assert!(exact(y, 0.0).abs() < 1e-3 * TOP_SPEED, "{y}");
+            let parabola = TOP_SPEED * (1.0 - (y / HALF_GAP).powi(2));
+            assert!((exact(y, 1.0) - parabola).abs() < 1e-6 * TOP_SPEED);
+        }
+        // Far from the walls it falls freely at first.
+        let t = 0.02 * HALF_GAP * HALF_GAP / VISCOSITY;
+        assert!((exact(0.0, t) / (acceleration() * t) - 1.0).abs() < 1e-3);
+    }
+}
