@@ -52,6 +52,12 @@ impl Obstacles<'_> {
         nearest_wall - self.slack > ball.radius + way
     }
 
+    /// The surface nearest to `place` of all obstacles, if it is within `radius`;
+    /// `origin` is a place on the free side.
+    pub fn nearest(&self, place: Vec3, radius: f32, origin: Vec3) -> Option<(usize, Touch)> {
+        nearest(self, place, radius, origin).map(|(index, _, touch)| (index, touch))
+    }
+
     fn get(&self, index: u32) -> Option<&Obstacle> {
         let found = self.list.iter().find(|(i, _)| *i == index as usize);
         found.map(|(_, o)| *o)

@@ -23,6 +23,8 @@ pub enum StepLimit {
     SurfaceTension,
     /// The largest acceleration may move a particle only part of the support radius.
     Acceleration,
+    /// The sub-step of a deformable body.
+    Solid,
     /// The scene fixes the sub-step.
     Fixed,
 }
@@ -37,6 +39,7 @@ impl std::fmt::Display for StepLimit {
             StepLimit::Diffusion => "diffusion",
             StepLimit::SurfaceTension => "surface tension",
             StepLimit::Acceleration => "acceleration",
+            StepLimit::Solid => "the sub-step of a body",
             StepLimit::Fixed => "the scene's fixed sub-step",
         })
     }
