@@ -11,6 +11,7 @@ macro_rules! say {
 mod bench;
 mod cli;
 mod error;
+mod mesh;
 mod output;
 mod print;
 mod report;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Scenes { show } => scenes::list(show.as_deref()),
         Command::Check(args) => scenes::check(&args),
         Command::Schema => scenes::schema(),
+        Command::Mesh(command) => mesh::run(&command),
         Command::Bench(args) => in_pool(args.threads, || {
             let mut report = Report::new(Format::from(args.format));
             bench::run(&args, &mut report)

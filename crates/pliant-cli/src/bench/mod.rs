@@ -7,6 +7,7 @@ mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
+mod solids;
 mod sph;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ const ALL: [(&str, Bench); 5] = [
     ("sph", sph::bench),
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
+    ("solids", solids::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -1,13 +1,18 @@
 //! One picture of a world: particles coloured by speed, walls see-through.
 
 use glam::Vec3;
+use pliant::TriMesh;
 use pliant::math::Aabb;
 use pliant::scene::description::{Colouring, Shape};
 use pliant::scene::{Built, Scene};
+use pliant::world::{Matter, SurfaceView};
 use pliant_render::{
     Camera, Colour, ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours,
     Spheres,
 };
+
+/// Colours of deformable bodies, in turn.
+const BODIES: [u32; 6] = [0xd9776a, 0x6aa5d9, 0xd9b45f, 0x7fb77e, 0xa98bc4, 0x8c9aa8];
 
 /// Size of the pictures in pixels.
 const SIZE: (u32, u32) = (960, 720);
@@ -71,10 +76,25 @@ impl Painter {
         let speeds: Vec<Vec<f32>> = built
             .world
             .matter()
+            .filter(|m| m.surface().is_none())
             .map(|m| m.points().velocity.iter().map(Vec3::length).collect())
             .collect();
         let mut picture = Picture::default();
-        for (matter, speeds) in built.world.matter().zip(&speeds) {
+        let skins: Vec<TriMesh> = built
+            .world
+            .matter()
+            .filter_map(|m| Some(surface_mesh(&m.surface()?)))
+            .collect();
+        for (mesh, colour) in skins.iter().zip(BODIES.into_iter().cycle()) {
+            picture.meshes.push(MeshSurface {
+                mesh,
+                colour: Colour::hex(colour),
+                opacity: 1.0,
+                smooth: true,
+            });
+        }
+        let points = |m: &&dyn Matter| m.surface().is_none();
+        for (matter, speeds) in built.world.matter().filter(points).zip(&speeds) {
             let points = matter.points();
             picture.spheres.push(Spheres {
                 positions: points.position,
@@ -106,14 +126,33 @@ impl Painter {
                 _ => {}
             }
         }
-        picture.legend = Some(Legend {
-            title: "speed [m/s]".into(),
-            map: self.map,
-            range: (0.0, self.range),
-        });
+        if !picture.spheres.is_empty() {
+            picture.legend = Some(Legend {
+                title: "speed [m/s]".into(),
+                map: self.map,
+                range: (0.0, self.range),
+            });
+        }
         picture.caption = Some(format!("{}   t = {:.2} s", self.title, built.world.time()));
         picture.render(&self.camera, SIZE.0, SIZE.1)
     }
+}
+
+/// The surface of matter as a mesh of its own.
+pub fn surface_mesh(surface: &SurfaceView<'_>) -> TriMesh {
+    let mut number = vec![u32::MAX; surface.points.position.len()];
+    let mut mesh = TriMesh::default();
+    for triangle in surface.triangles {
+        mesh.triangles.push(triangle.map(|v| {
+            let slot = &mut number[v as usize];
+            if *slot == u32::MAX {
+                *slot = mesh.vertices.len() as u32;
+                mesh.vertices.push(surface.points.position.get(v as usize));
+            }
+            *slot
+        }));
+    }
+    mesh
 }
 
 /// The box around what is there at the start and where more will appear.

@@ -3,10 +3,12 @@
 //! Every case states its tolerance before the run; a case that fails is reported
 //! as failed and ends the command with exit code 1.
 
+mod cantilever;
 mod conservation;
 mod dam_break;
 mod hydrostatic;
 mod leaks;
+mod solids;
 
 use std::process::ExitCode;
 
@@ -83,11 +85,13 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 6] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
     leaks::CASE,
+    cantilever::CASE,
+    solids::CASE,
 ];
 
 /// Runs the named case, or all.

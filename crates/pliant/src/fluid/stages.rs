@@ -80,7 +80,12 @@ impl Fluid {
             &self.walls,
             &mut self.viscosity,
         );
-        solver.diffuse(dt, &self.viscosity, &self.inverse_density[..n], &mut self.walls);
+        solver.diffuse(
+            dt,
+            &self.viscosity,
+            &self.inverse_density[..n],
+            &mut self.walls,
+        );
         solver.store_velocities(&mut self.velocity);
         if self.liquids.iter().any(|l| l.diffusivity > 0.0) {
             solver.spread(

@@ -5,6 +5,7 @@
 //! - `containment.rs`: nothing leaks.
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
+//! - `solids.rs`: deformable bodies in a world.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
 
 mod common;
@@ -13,4 +14,5 @@ mod containment;
 mod determinism;
 mod fluid_laws;
 mod observers;
+mod solids;
 mod world;
