@@ -69,7 +69,7 @@ mod tests {
     fn the_file_is_whole_after_every_append() {
         let dir = test_folder("pvd");
         let path = dir.join("run.pvd");
-        let earlier = [(0.0, "frames/0000.vtu".to_string())];
+        let earlier = [(0.0, 0, "frames/0000.vtu".to_string())];
         let mut collection = PvdCollection::create(&path, &earlier).unwrap();
         for k in 1..3 {
             collection

@@ -176,12 +176,13 @@ impl ElasticBody {
             for (k, state) in states.iter_mut().enumerate() {
                 let t = chunk * CHUNK + k;
                 let u = tets[t].map(|v| displacement[v as usize]);
-                let f = elements.deformation(t, u);
+                let gradient = elements.displacement_gradient(t, u);
+                let f = Mat3A::IDENTITY + gradient;
                 match law {
                     Law::Corotational(law) => {
                         state.rotation = rotation(f, state.rotation);
                         state.frame = Mat3A::from_quat(state.rotation);
-                        let total = strain(state.frame, f);
+                        let total = strain(state.rotation, state.frame, gradient);
                         if let Some(plasticity) = plasticity {
                             plasticity.flow(&mut state.plastic, total, dt);
                         }
@@ -205,11 +206,13 @@ impl ElasticBody {
             (first..(first + CHUNK).min(tets.len()))
                 .map(|t| {
                     let u = tets[t].map(|v| displacement[v as usize]);
-                    let f = self.elements.deformation(t, u);
+                    let gradient = self.elements.displacement_gradient(t, u);
+                    let f = Mat3A::IDENTITY + gradient;
                     let density = match self.law {
                         Law::Corotational(law) => {
-                            let r = Mat3A::from_quat(rotation(f, self.state[t].rotation));
-                            f64::from(law.energy(strain(r, f) - self.state[t].plastic))
+                            let q = rotation(f, self.state[t].rotation);
+                            let total = strain(q, Mat3A::from_quat(q), gradient);
+                            f64::from(law.energy(total - self.state[t].plastic))
                         }
                         Law::NeoHookean(law) => law.energy(f),
                     };

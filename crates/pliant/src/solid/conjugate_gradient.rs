@@ -126,7 +126,7 @@ impl System<'_> {
             });
             // Not positive only if the stiffness is indefinite: what is found so far
             // is still a descent.
-            if !(curvature > 0.0) {
+            if curvature.is_nan() || curvature <= 0.0 {
                 if outcome.iterations == 0 {
                     x.iter_mut().zip(&*p).for_each(|(x, p)| *x += *p);
                 }

@@ -43,7 +43,7 @@ pub(super) fn rotation(f: Mat3A, guess: Quat) -> Quat {
             turn / (sum.abs() + 1e-9)
         };
         let angle = step.length();
-        if !(angle > STILL) {
+        if angle.is_nan() || angle <= STILL {
             break;
         }
         // More than a radian at once would overshoot.
@@ -76,11 +76,15 @@ impl Corotational {
     }
 }
 
-/// The symmetric strain `Rᵀ F - I`.
+/// The symmetric strain `Rᵀ F - I`, from the displacement gradient `F - I`. The
+/// symmetric part of `R - I` is `2 (v ⊗ v - v² I)` with the vector part v of the
+/// rotation: nothing is lost by subtracting numbers near 1.
 #[inline]
-pub(super) fn strain(r: Mat3A, f: Mat3A) -> Mat3A {
-    let s = r.transpose() * f;
-    (s + s.transpose()) * 0.5 - Mat3A::IDENTITY
+pub(super) fn strain(q: Quat, r: Mat3A, gradient: Mat3A) -> Mat3A {
+    let s = r.transpose() * gradient;
+    let v = Vec3A::from(q.xyz());
+    let turned = outer(v, v) - Mat3A::from_diagonal(glam::Vec3::splat(v.length_squared()));
+    (s + s.transpose()) * 0.5 + turned * 2.0
 }
 
 impl Plasticity {

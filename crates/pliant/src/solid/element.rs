@@ -39,12 +39,12 @@ impl Elements {
         [-(b + c + d), b, c, d]
     }
 
-    /// `F = I + Σ u_i ⊗ b_i`: from displacements, so that small strains keep their
+    /// `F - I = Σ u_i ⊗ b_i`: from displacements, so that small strains keep their
     /// digits.
     #[inline]
-    pub fn deformation(&self, t: usize, u: [Vec3A; 4]) -> Mat3A {
+    pub fn displacement_gradient(&self, t: usize, u: [Vec3A; 4]) -> Mat3A {
         let [b1, b2, b3] = self.gradient[t];
-        Mat3A::IDENTITY + outer(u[1] - u[0], b1) + outer(u[2] - u[0], b2) + outer(u[3] - u[0], b3)
+        outer(u[1] - u[0], b1) + outer(u[2] - u[0], b2) + outer(u[3] - u[0], b3)
     }
 }
 

@@ -81,9 +81,10 @@ impl ElasticBody {
                 *image = left - freedom.filter(left);
             }
         }
-        for i in 0..n {
-            state.velocity[i] += change[i];
-            state.displacement[i] += h * state.velocity[i];
+        let moving = state.velocity.iter_mut().zip(&mut *state.displacement);
+        for ((v, u), change) in moving.zip(&change) {
+            *v += *change;
+            *u += h * *v;
         }
         touching.retain_mut(|(i, touching)| {
             let i = *i as usize;

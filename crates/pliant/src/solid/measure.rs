@@ -74,7 +74,7 @@ impl Solid {
         };
         let of = |t: usize| {
             let u = self.mesh.tets[t].map(|v| self.displacement[v as usize]);
-            let f = body.elements.deformation(t, u);
+            let f = Mat3A::IDENTITY + body.elements.displacement_gradient(t, u);
             // Cauchy stress P Fᵀ / J; a flat element has no definite one.
             let j = f.determinant().abs().max(1e-3);
             let cauchy = body.state[t].stress * f.transpose() * (1.0 / j);

@@ -383,7 +383,7 @@ impl Solid {
     /// `most`, with its speed.
     pub(crate) fn runaway(&self, most: f32) -> Option<(u32, f32)> {
         let speeds = self.velocity.iter().map(|v| v.length());
-        let wrong = |i: usize, v: f32| !(v < most) || !self.displacement[i].is_finite();
+        let wrong = |i: usize, v: f32| v.is_nan() || v > most || !self.displacement[i].is_finite();
         speeds
             .enumerate()
             .find(|&(i, v)| wrong(i, v))

@@ -76,7 +76,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
         let largest = forces.iter().map(|f| f.length()).fold(0.0, f32::max);
         let start = body.displacement.clone();
         for i in [0, 5, 13, 20, 26] {
-            for axis in 0..3 {
+            for (axis, &ours) in forces[i].as_ref().iter().enumerate() {
                 let mut energies = [0.0; 2];
                 let nudge = 2e-4;
                 for (k, sign) in [-1.0, 1.0].into_iter().enumerate() {
@@ -85,7 +85,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
                     energies[k] = body.energy().total();
                 }
                 let slope = (energies[1] - energies[0]) / (2.0 * f64::from(nudge));
-                let ours = f64::from(forces[i][axis]);
+                let ours = f64::from(ours);
                 let error = (slope + ours).abs() / f64::from(largest);
                 assert!(error < 5e-3, "{name}: {slope} {ours} of {largest}");
             }
@@ -226,7 +226,7 @@ fn the_stable_step_is_where_stability_ends() {
             fine.advance(share * limit, &around);
         }
         let end = fine.energy().total();
-        !(end < 10.0 * start)
+        end.is_nan() || end > 10.0 * start
     };
     assert!(!grows(0.9), "stable below the limit");
     assert!(grows(1.1), "unstable above it");

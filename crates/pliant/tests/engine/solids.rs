@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::common::run;
 use pliant::mesh::{TetBall, TetBlock, UvSphere};
 use pliant::observe::{Decoder, Encoder};
 use pliant::scene::Scene;
@@ -55,7 +56,7 @@ fn the_bits_do_not_depend_on_threads() {
     let hash = |threads| {
         in_threads(threads, || {
             let mut world = world();
-            (0..6).for_each(|_| drop(world.step(0.01).unwrap()));
+            run(&mut world, 0.06, 0.01);
             world.hash()
         })
     };
@@ -67,16 +68,16 @@ fn the_bits_do_not_depend_on_threads() {
 #[test]
 fn a_restart_continues_with_the_same_bits() {
     let mut through = world();
-    (0..4).for_each(|_| drop(through.step(0.01).unwrap()));
+    run(&mut through, 0.04, 0.01);
     let mut out = Encoder::default();
     through.save(&mut out);
     let file = out.finish();
-    (0..4).for_each(|_| drop(through.step(0.01).unwrap()));
+    run(&mut through, 0.04, 0.01);
     let mut resumed = world();
     let mut from = Decoder::open(&file).unwrap();
     resumed.load(&mut from).unwrap();
     from.finish().unwrap();
-    (0..4).for_each(|_| drop(resumed.step(0.01).unwrap()));
+    run(&mut resumed, 0.04, 0.01);
     assert_eq!(through.hash(), resumed.hash());
     let mut other = World::new();
     assert!(other.load(&mut Decoder::open(&file).unwrap()).is_err());
@@ -178,9 +179,7 @@ fn a_ball_rests_in_a_bowl() {
     let handle = world
         .add_solid(SolidSettings::new("ball", soft), ball.build().unwrap())
         .unwrap();
-    for _ in 0..300 {
-        world.step(0.01).unwrap();
-    }
+    run(&mut world, 3.0, 0.01);
     let body = world.solid(handle).unwrap();
     assert!(
         body.positions().iter().all(|p| p.length() < 0.5),

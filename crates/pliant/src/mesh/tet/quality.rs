@@ -41,11 +41,8 @@ impl Histogram {
         let bins = bins.max(1);
         let spread = Spread::of(values);
         let log = spread.min > 0.0 && spread.max > 1e3 * spread.min;
-        let (to, from): (fn(f64) -> f64, fn(f64) -> f64) = if log {
-            (f64::log10, |v| 10f64.powf(v))
-        } else {
-            (|v| v, |v| v)
-        };
+        let to = |v: f64| if log { v.log10() } else { v };
+        let from = |v: f64| if log { 10f64.powf(v) } else { v };
         let (low, high) = (to(spread.min), to(spread.max));
         let width = (high - low) / bins as f64;
         let mut counts = vec![0; bins];

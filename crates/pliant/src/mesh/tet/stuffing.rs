@@ -167,7 +167,7 @@ impl Lattice {
         let size = bounds.size();
         let cubes = size.to_array().map(|s| f64::from(s / cell).ceil() + 3.0);
         let points = 2.0 * cubes.iter().product::<f64>();
-        if !(points < MOST_POINTS) {
+        if points.is_nan() || points > MOST_POINTS {
             return Err(StuffingError::TooFine {
                 cell,
                 extent: size.max_element(),

@@ -58,11 +58,9 @@ pub(super) fn parts(
     let with = |sign: Sign| {
         let mut found = [0; 4];
         let mut n = 0;
-        for i in 0..4 {
-            if signs[i] == sign {
-                found[n] = i;
-                n += 1;
-            }
+        for (i, _) in signs.iter().enumerate().filter(|(_, s)| **s == sign) {
+            found[n] = i;
+            n += 1;
         }
         (found, n)
     };
@@ -109,7 +107,7 @@ pub(super) fn parts(
             let ends = [[whole(a), [a, c], [a, d]], [whole(b), [b, c], [b, d]]];
             // On the surface both diagonals will do, unless the other two go around:
             // then it must end the round.
-            let third = !(first && !second);
+            let third = !first || second;
             prism(ends, [first, third, !second], &mut parts);
         }
         _ => {
