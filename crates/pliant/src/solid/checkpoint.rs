@@ -21,12 +21,13 @@ impl Solid {
         for (point, touching) in &self.touching {
             out.u32(*point);
             out.u32(touching.obstacle);
-            let way = match touching.grip {
-                Grip::Stick => None,
-                Grip::Slide(way) => Some(way),
+            let (kind, way) = match touching.grip {
+                Grip::Stick => (0, Vec3A::ZERO),
+                Grip::Slide(way) => (1, way),
+                Grip::Parting => (2, Vec3A::ZERO),
             };
-            out.u32(u32::from(way.is_some()));
-            vectors(out, &[touching.normal, way.unwrap_or_default()]);
+            out.u32(kind);
+            vectors(out, &[touching.normal, way]);
             out.f32(touching.pressing);
         }
         match &self.body {
@@ -57,16 +58,16 @@ impl Solid {
         for _ in 0..from.count(40)? {
             let point = from.u32()?;
             let obstacle = from.u32()?;
-            let slides = from.u32()? != 0;
+            let kind = from.u32()?;
             let normal = read_vector(from)?.into();
             let way = read_vector(from)?.into();
             let touching = Touching {
                 obstacle,
                 normal,
-                grip: if slides {
-                    Grip::Slide(way)
-                } else {
-                    Grip::Stick
+                grip: match kind {
+                    0 => Grip::Stick,
+                    1 => Grip::Slide(way),
+                    _ => Grip::Parting,
                 },
                 pressing: from.f32()?,
             };

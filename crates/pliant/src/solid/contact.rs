@@ -85,6 +85,8 @@ pub(super) enum Grip {
     Stick,
     /// Moves along this direction.
     Slide(Vec3A),
+    /// The obstacle would have had to pull: free for a step, so that it can part.
+    Parting,
 }
 
 impl Touching {
@@ -93,6 +95,7 @@ impl Touching {
         match self.grip {
             Grip::Stick => Freedom::Fixed,
             Grip::Slide(_) => Freedom::Plane(self.normal),
+            Grip::Parting => Freedom::Free,
         }
     }
 
@@ -101,26 +104,28 @@ impl Touching {
         match self.grip {
             Grip::Stick => -velocity,
             Grip::Slide(_) => -velocity.dot(self.normal) * self.normal,
+            Grip::Parting => Vec3A::ZERO,
         }
     }
 
     /// Impulse of friction on a sliding point, by its last pressing.
     pub fn rubbing(&self, friction: f32) -> Vec3A {
         match self.grip {
-            Grip::Stick => Vec3A::ZERO,
+            Grip::Stick | Grip::Parting => Vec3A::ZERO,
             Grip::Slide(way) => -friction * self.pressing * way,
         }
     }
 
-    /// What the point does next, after a step with this impulse and velocity; `None`
-    /// if the obstacle would have had to pull.
-    pub fn next(mut self, impulse: Vec3A, velocity: Vec3A, friction: f32) -> Option<Touching> {
+    /// What the point does next, after a step with this impulse and velocity.
+    pub fn next(mut self, impulse: Vec3A, velocity: Vec3A, friction: f32) -> Touching {
         self.pressing = impulse.dot(self.normal);
         if self.pressing < 0.0 {
-            return None;
+            self.grip = Grip::Parting;
+            return self;
         }
         let across = |v: Vec3A| v - v.dot(self.normal) * self.normal;
         match self.grip {
+            Grip::Parting => {}
             Grip::Stick => {
                 let held = across(impulse);
                 if held.length() > friction * self.pressing {
@@ -137,7 +142,7 @@ impl Touching {
                 };
             }
         }
-        Some(self)
+        self
     }
 }
 
@@ -154,6 +159,9 @@ impl Environment<'_> {
         thickness: f32,
         before: Option<Touching>,
     ) -> Option<(Touching, Touch)> {
+        if before.is_some_and(|t| t.grip == Grip::Parting) {
+            return None;
+        }
         let (obstacle, touch) = self.obstacles.nearest(place, TOUCHING * thickness, place)?;
         let normal = Vec3A::from(touch.normal);
         if let Some(before) = before

@@ -86,15 +86,11 @@ impl ElasticBody {
             *v += *change;
             *u += h * *v;
         }
-        touching.retain_mut(|(i, touching)| {
+        for (i, touching) in touching.iter_mut() {
             let i = *i as usize;
             let friction = around.friction_of(touching.obstacle);
-            let next = touching.next(image[i], state.velocity[i], friction);
-            next.is_some_and(|next| {
-                *touching = next;
-                true
-            })
-        });
+            *touching = touching.next(image[i], state.velocity[i], friction);
+        }
         self.change = change;
         self.reaction = image;
     }

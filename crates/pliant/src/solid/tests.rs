@@ -421,3 +421,23 @@ fn a_block_on_a_slope_obeys_coulomb() {
     let held = slip(0.45);
     assert!(held.abs() < 0.01, "{held}");
 }
+
+/// A floor does not pull: a body lifted off it leaves no point behind.
+#[test]
+fn nothing_sticks_to_a_floor_that_is_left() {
+    let floor = crate::Obstacle::plane("floor", Vec3::ZERO, Vec3::Y).with_contact(0.0, 0.8);
+    let model = SolidModel::Elastic(Elastic {
+        young: 5e4,
+        ..Elastic::default()
+    });
+    let mut body = solid(model, block([3, 3, 3]));
+    let gap = body.thickness();
+    body.put(|p| p + gap * Vec3::Y, |_| Vec3::ZERO);
+    let resting = Environment::new(Vec3::new(0.0, -9.81, 0.0), &[], [&floor]);
+    (0..100).for_each(|_| drop(body.advance(0.005, &resting)));
+    let lifted = Environment::new(Vec3::new(0.0, 2.0, 0.0), &[], [&floor]);
+    (0..200).for_each(|_| drop(body.advance(0.005, &lifted)));
+    let lowest = body.positions().iter().map(|p| p.y).fold(9.0, f32::min);
+    // 1 s at 2 m/s².
+    assert!(lowest > 0.9, "{lowest}");
+}
