@@ -18,7 +18,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 5] = [
+const ALL: [(&str, Bench); 6] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("sph", sph::bench),
