@@ -12,15 +12,17 @@ use crate::error::CliError;
 pub(super) const CASE: Case = Case {
     name: "cantilever",
     about: "A beam clamped at one end, ten times as long as thick, corotational finite elements. \
-            Linear tetrahedra are too stiff in bending; their error falls with the square of their \
+            Linear tetrahedra are too stiff in bending: in the first run of this case 8 across missed \
+            the 5 % set for them (7.0 % by a tip load, 7.3 % by weight; the frequency with 6 across \
+            by 5.2 %). That stands. Their error falls with the square of their \
             size, so deflections are extrapolated to infinitely many (Richardson). Tip load and own \
             weight against Timoshenko's theory; the first frequency against Euler and Bernoulli; large deflections \
             against the elastica (Bisshopp & Drucker 1945).",
     run,
 };
 
-/// Fixed before the first run. Error of a mesh over that of one half as fine: 1/4 in
-/// the limit.
+/// Error of a mesh over that of one half as fine: 1/4 in the limit. Set after the
+/// first run, with the extrapolation; the other tolerances were there before it.
 const RATE_TOLERANCE: f64 = 0.5;
 const DEFLECTION_TOLERANCE: f64 = 0.05;
 const FINE_TOLERANCE: f64 = 0.02;
