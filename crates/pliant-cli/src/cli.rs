@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Simulate matter that flows, bends, tears and breaks.
 #[derive(Debug, Parser)]
@@ -18,6 +18,10 @@ pub struct Cli {
 pub enum Command {
     /// Run a scene and write pictures, charts and data files
     Run(RunArgs),
+    /// Make pictures of a stored run or of a scene: stills, X-rays, animations
+    Render(RenderArgs),
+    /// Draw meshes around stored particles
+    Surface(SurfaceArgs),
     /// List the scenes that are built in
     Scenes {
         /// Print the text of this scene, to start a file of your own
@@ -119,6 +123,105 @@ pub struct RunArgs {
     /// Print the summary as one line of JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Kinds of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StyleArg {
+    /// Particles coloured by speed
+    Quick,
+    /// Liquid, glass and tissue by rays
+    Ray,
+    /// Fluoroscopy
+    Xray,
+}
+
+/// Options of `render`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Folder of a run, name of a built-in scene, or path of a scene file
+    #[arg(value_name = "RUN or SCENE")]
+    pub target: String,
+    /// Change a key of the scene: picture.xray.contrast=1.5 (may be given often)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Kind of picture [default: that of the scene]
+    #[arg(long, value_enum)]
+    pub style: Option<StyleArg>,
+    /// Width and height in pixels, such as 1280x720 [default: those of the scene]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: Option<[u32; 2]>,
+    /// Rays per pixel of a still [default: that of the scene]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub samples: Option<u32>,
+    /// Draw particles in stills, instead of the liquid's surface
+    #[arg(long)]
+    pub particles: bool,
+    /// Only this stored frame
+    #[arg(long, value_name = "NUMBER")]
+    pub frame: Option<u64>,
+    /// Every so many stored frames
+    #[arg(long, value_name = "FRAMES", default_value_t = 1)]
+    pub every: u32,
+    /// Simulate a scene for so many seconds first
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f64>,
+    /// Folder for the pictures, or a .png file for one [default: RUN/STYLE, SCENE.png]
+    #[arg(short, long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Also write an animated GIF
+    #[arg(long, value_name = "FILE")]
+    pub gif: Option<PathBuf>,
+    /// Also write an MP4; needs the program ffmpeg
+    #[arg(long, value_name = "FILE")]
+    pub mp4: Option<PathBuf>,
+    /// Seconds per picture of an animation [default: as simulated]
+    #[arg(long, value_name = "SECONDS")]
+    pub pause: Option<f32>,
+    /// Number of threads [default: all cores]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub threads: Option<usize>,
+}
+
+/// Reads `1280x720`.
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let wrong = || format!("{text:?} is not a size such as 1280x720, from 16 to 16384");
+    let (width, height) = text.split_once('x').ok_or_else(wrong)?;
+    let side = |s: &str| s.parse().ok().filter(|n| (16..=16_384).contains(n));
+    match (side(width), side(height)) {
+        (Some(width), Some(height)) => Ok([width, height]),
+        _ => Err(wrong()),
+    }
+}
+
+/// Options of `surface`.
+#[derive(Debug, Args)]
+pub struct SurfaceArgs {
+    /// Particle file (.vtu or .ply); one {} stands for the numbers of a sequence
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// Mesh file (.ply, .obj, .stl or .vtu), with {} for a sequence
+    /// [default: FILE_surface.ply]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Distance between particles in metres [default: found from the particles]
+    #[arg(long, value_name = "METRES")]
+    pub spacing: Option<f32>,
+    /// Side of a cube of the grid, in spacings
+    #[arg(long, default_value_t = 0.5)]
+    pub cell: f32,
+    /// Round kernels, no smoothing, volume as it comes
+    #[arg(long)]
+    pub plain: bool,
+    /// Rounds of smoothing [default: 6, or 0 with --plain]
+    #[arg(long, value_name = "ROUNDS")]
+    pub smoothing: Option<u32>,
+    /// Check that the mesh is closed and manifold, and print its volume
+    #[arg(long)]
+    pub check: bool,
+    /// Number of threads [default: all cores]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub threads: Option<usize>,
 }
 
 /// How rows are printed.

@@ -19,6 +19,12 @@ pub enum CliError {
     /// A picture cannot be written.
     #[error(transparent)]
     Picture(#[from] pliant_render::PictureError),
+    /// A particle file cannot be read.
+    #[error(transparent)]
+    Input(#[from] crate::input::InputError),
+    /// A surface cannot be drawn.
+    #[error(transparent)]
+    Surface(#[from] pliant::surface::SurfaceError),
     /// A checkpoint cannot be used.
     #[error("{path}: {source}", path = path.display())]
     Checkpoint {

@@ -11,12 +11,16 @@ macro_rules! say {
 mod bench;
 mod cli;
 mod error;
+mod input;
 mod mesh;
 mod output;
+mod picture;
 mod print;
+mod render;
 mod report;
 mod run;
 mod scenes;
+mod surface;
 mod validate;
 
 use std::process::ExitCode;
@@ -30,6 +34,8 @@ use report::{Format, Report};
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Render(args) => render::render(&args),
+        Command::Surface(args) => surface::surface(&args),
         Command::Scenes { show } => scenes::list(show.as_deref()),
         Command::Check(args) => scenes::check(&args),
         Command::Schema => scenes::schema(),

@@ -21,6 +21,14 @@ pub enum PictureError {
         /// The encoder's reason.
         source: png::EncodingError,
     },
+    /// The animation could not be encoded.
+    #[error("cannot write {}: {problem}", path.display())]
+    Animation {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
 }
 
 impl PictureError {

@@ -16,6 +16,7 @@ mod slots;
 pub mod solid;
 pub mod space;
 mod step;
+pub mod surface;
 pub mod world;
 
 pub use contact::{Contact, Obstacle};

@@ -12,7 +12,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::contact::{Ball, Contact, Hit, Obstacles, friction, resolve};
+use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::fluid::{CHUNK, Fluid, Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
 use crate::solid::{Environment, Stiffest};
@@ -227,6 +227,15 @@ impl World {
             } else {
                 (f64::from(left) / parts) as f32
             };
+            // Sub-steps are rounded; frames are not.
+            let end = if parts == 1.0 {
+                start + f64::from(dt)
+            } else {
+                self.time + f64::from(sub_dt)
+            };
+            for (_, obstacle) in self.obstacles.iter_mut() {
+                obstacle.begin_substep(self.time, end);
+            }
             self.substep(sub_dt, bound.limit, &mut report)?;
             left = if parts == 1.0 { 0.0 } else { left - sub_dt };
             report.substeps += 1;
@@ -235,13 +244,11 @@ impl World {
                 report.limit = bound.limit;
             }
             report.max_speed = report.max_speed.max(self.max_speed);
-            self.time += f64::from(sub_dt);
+            self.time = end;
         }
         let mut timers = self.timers;
         timers.time(Stage::Observe, || self.look_at_walls());
         self.timers = timers;
-        // Sub-steps are rounded; frames are not.
-        self.time = start + f64::from(dt);
         self.steps += 1;
         Ok(report)
     }
@@ -254,6 +261,7 @@ impl World {
         for (_, obstacle) in self.obstacles.iter_mut() {
             obstacle.prepare_walls(largest);
         }
+        self.wall_speed = self.fastest_wall();
         let gravity = self.gravity.length();
         if self.fluids.iter().all(|(_, f)| f.sound_speed() > 0.0) {
             let fluids = self.fluids.iter_mut();
@@ -265,7 +273,8 @@ impl World {
             bounds.size().max(Vec3::ZERO).dot(self.gravity.abs()) / self.gravity.length().max(1e-9);
         let fall = (2.0 * self.gravity.length() * height).sqrt();
         let jets = self.nozzles.iter().map(|(_, n)| n.emitter.speed);
-        let fastest = jets.fold(fall.max(self.max_speed), f32::max);
+        let speed = fall.max(self.max_speed).max(self.wall_speed);
+        let fastest = jets.fold(speed, f32::max);
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.choose_sound_speed((10.0 * fastest).max(1.0));
             fluid.choose_noise_speed(gravity);
@@ -280,15 +289,25 @@ impl World {
             limit: StepLimit::Frame,
         };
         for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
-            let b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
+            let mut b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
+            let walls = fluid.wall_bound(self.wall_speed);
+            if walls.dt < b.dt {
+                b = walls;
+            }
             if let Some(fixed) = self.settings.fixed {
                 // What holds at rest decides: speed and acceleration may exceed it shortly.
-                let rest = fluid.step_bound(1.0, 0.0, self.gravity.length());
+                let mut rest = fluid.step_bound(1.0, 0.0, self.gravity.length());
+                let gravity = self.gravity.length();
+                let mut allowed = fluid.step_bound(self.settings.cfl, 0.0, gravity).dt;
+                if walls.dt < rest.dt {
+                    rest = walls;
+                    allowed = allowed.min(walls.dt);
+                }
                 if fixed > rest.dt {
                     return Err(StepError::FixedTooLarge {
                         fluid: fluid.settings().name.clone(),
                         fixed,
-                        allowed: fluid.step_bound(self.settings.cfl, 0.0, 0.0).dt,
+                        allowed,
                         limit: rest.limit,
                         remedy: remedy(rest.limit),
                     });
@@ -381,8 +400,12 @@ impl World {
             report.density_error = report.density_error.max(density.error);
         }
         timers.time(Stage::Observe, || self.observe_places());
-        timers.time(Stage::Contacts, || self.drift(dt));
+        timers.time(Stage::Contacts, || {
+            self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
+            self.drift(dt);
+        });
         let solids = timers.time(Stage::Solids, || self.advance_solids(dt));
+        self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         timers.time(Stage::Observe, || self.observe_motion(dt));
         self.timers = timers;
         self.previous_dt = dt;
@@ -540,6 +563,7 @@ impl World {
                 .into_par_iter()
                 .map(|(x, y, z, vx, vy, vz, id, inverse_mass, walls)| {
                     let mut contacts = Vec::new();
+                    let mut mover = Mover::new(&obstacles);
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
                         let mass = 1.0 / inverse_mass[i];
@@ -547,12 +571,9 @@ impl World {
                         for mirror in walls.of(i).iter().filter(|m| m.acts()) {
                             let (normal, pressing) = (mirror.wall.normal, pushed * mirror.push);
                             let index = mirror.obstacle;
-                            let rubbed = friction(
-                                velocity,
-                                normal,
-                                pressing.max(0.0),
-                                obstacles.friction_of(index),
-                            );
+                            let coefficient = obstacles.friction_of(index);
+                            let sliding = velocity - mirror.wall.velocity;
+                            let rubbed = friction(sliding, normal, pressing.max(0.0), coefficient);
                             velocity += rubbed;
                             let triangle = mirror.wall.triangle;
                             let (place, barycentric) =
@@ -580,7 +601,7 @@ impl World {
                             [vx[i], vy[i], vz[i]] = velocity.to_array();
                             continue;
                         }
-                        let (place, velocity) = resolve(&obstacles, ball, &mut |hit: Hit| {
+                        let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
                             contacts.push(Contact {
                                 matter: matter as u32,
                                 point_id: id[i],
@@ -648,6 +669,7 @@ fn remedy(limit: StepLimit) -> &'static str {
         StepLimit::Diffusion => "lower `diffusivity` or raise `spacing`",
         StepLimit::SurfaceTension => "lower `surface_tension` or raise `spacing`",
         StepLimit::Acceleration => "look for overlapping particles or a strong field",
+        StepLimit::MovingWall => "slow the motion of obstacles or raise `spacing`",
         StepLimit::Solid => "lengthen the `step` of the body, lower its stiffness or use `elastic`",
         StepLimit::Frame | StepLimit::Fixed => "raise `step.max_substeps`",
     }

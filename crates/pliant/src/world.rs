@@ -182,6 +182,8 @@ pub struct World {
     /// Impulse on every obstacle during the last step, in N·s.
     pub(crate) obstacle_impulse: Vec<Vec3>,
     pub(crate) last_step: f32,
+    /// Largest speed of any wall in the coming step, in m/s.
+    pub(crate) wall_speed: f32,
     /// Obstacles have changed: where particles belong must be found again.
     pub(crate) sides_stale: bool,
     pub(crate) observers: Observers,
@@ -216,6 +218,7 @@ impl World {
             contacts: Vec::new(),
             obstacle_impulse: Vec::new(),
             last_step: 0.0,
+            wall_speed: 0.0,
             sides_stale: false,
             observers: Observers::default(),
         }
@@ -280,6 +283,13 @@ impl World {
         }
     }
 
+    /// Takes all particles out of a liquid, to show a stored state in their place.
+    pub fn remove_particles(&mut self, fluid: Handle<Fluid>) {
+        if let Some(fluid) = self.fluids.get_mut(fluid) {
+            fluid.remove_where(|_| true);
+        }
+    }
+
     /// Adds a deformable body at rest in the shape of `mesh`.
     pub fn add_solid(
         &mut self,
@@ -310,8 +320,9 @@ impl World {
     }
 
     /// Adds a surface to bump into.
-    pub fn add_obstacle(&mut self, obstacle: Obstacle) -> Handle<Obstacle> {
+    pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;
+        obstacle.move_to(self.time);
         self.obstacles.add(obstacle)
     }
 
@@ -433,6 +444,16 @@ impl World {
         bounds
     }
 
+    /// Largest speed of any moving obstacle from now on, in m/s.
+    pub(crate) fn fastest_wall(&self) -> f32 {
+        if !self.obstacles().any(Obstacle::is_moving) {
+            return 0.0;
+        }
+        let bounds = self.bounds();
+        let speeds = self.obstacles().map(|o| o.top_speed(self.time, &bounds));
+        speeds.fold(0.0, f32::max)
+    }
+
     /// Number of particles on the wrong side of a closed obstacle: 0 unless the
     /// engine has failed.
     pub fn leaked(&self) -> usize {
@@ -542,6 +563,8 @@ impl World {
         for (_, solid) in self.solids.iter_mut() {
             solid.load(from)?;
         }
+        let time = self.time;
+        self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
         self.load_observers(from)
     }
 
@@ -574,24 +597,7 @@ impl World {
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);
-            hash.f32s(&[
-                obstacle.restitution,
-                obstacle.friction,
-                obstacle.contact_angle,
-            ]);
-            hash.word(u32::from(obstacle.no_slip));
-            hash.text(obstacle.index_name());
-            if let Some((normal, offset)) = obstacle.as_plane() {
-                hash.f32s(&[normal.x, normal.y, normal.z, offset]);
-            }
-            if let Some(mesh) = obstacle.triangles() {
-                for v in &mesh.vertices {
-                    hash.f32s(&v.to_array());
-                }
-                for t in &mesh.triangles {
-                    t.iter().for_each(|&v| hash.word(v));
-                }
-            }
+            obstacle.fingerprint(&mut hash);
         }
         // Debug prints numbers so that different ones differ.
         for (i, field) in self.fields.iter() {

@@ -3,12 +3,14 @@
 mod colliders;
 mod colon;
 mod dam_break;
+mod nearest;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
 mod solids;
 mod sph;
+mod surface;
 
 use std::process::ExitCode;
 
@@ -18,12 +20,14 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 6] = [
+const ALL: [(&str, Bench); 8] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
+    ("nearest", nearest::bench),
     ("sph", sph::bench),
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
+    ("surface", surface::bench),
     ("solids", solids::bench),
 ];
 

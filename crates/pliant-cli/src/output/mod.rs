@@ -127,7 +127,7 @@ impl Values<'_> {
 
 /// An empty folder of its own for a test.
 #[cfg(test)]
-fn test_folder(name: &str) -> PathBuf {
+pub fn test_folder(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("pliant-output-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();

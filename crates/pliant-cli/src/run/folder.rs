@@ -10,7 +10,7 @@ use crate::run::Summary;
 const SUMMARY: &str = "summary.json";
 
 /// Files that a run leaves besides frames and data.
-const RESULTS: [&str; 9] = [
+const RESULTS: [&str; 10] = [
     SUMMARY,
     "checkpoint.pliant",
     "scene.toml",
@@ -18,6 +18,7 @@ const RESULTS: [&str; 9] = [
     "series.csv",
     "probes.csv",
     "particles.pvd",
+    "animation.gif",
     "energy.png",
     "stages.png",
 ];
@@ -106,8 +107,11 @@ impl Folder {
         for name in ["frames", "data"] {
             let entries = std::fs::read_dir(self.file(name)).into_iter().flatten();
             old.extend(entries.flatten().map(|e| e.path()).filter(|path| {
-                path.extension()
-                    .is_some_and(|e| ["png", "vtu", "ply"].iter().any(|ours| e == *ours))
+                path.extension().is_some_and(|e| {
+                    ["png", "vtu", "ply", "obj", "stl"]
+                        .iter()
+                        .any(|ours| e == *ours)
+                })
             }));
         }
         for path in old.iter().filter(|path| path.is_file()) {

@@ -2,11 +2,10 @@
 //!
 //! `folder.rs` decides where results go, `recorder.rs` writes files and charts,
 //! `probes.rs` those of what the scene measures, `checkpoint.rs` keeps and restores the
-//! state, `picture.rs` draws a frame.
+//! state.
 
-mod checkpoint;
+pub mod checkpoint;
 mod folder;
-mod picture;
 mod probes;
 mod recorder;
 
@@ -27,6 +26,8 @@ use crate::report::number;
 use folder::Folder;
 use probes::LastValues;
 use recorder::Recorder;
+
+pub use recorder::film_file;
 
 /// Length in seconds of a step that is made only to see whether it can be.
 const TRIAL_STEP: f32 = 1e-9;
@@ -171,7 +172,7 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
     let clock = Instant::now();
     if let Some(recorder) = &mut recorder {
         recorder.checkpoint(&checkpoint::encode(&scene, &built.world))?;
-        recorder.charts()?;
+        recorder.finish()?;
     }
     way.writing += clock.elapsed();
 

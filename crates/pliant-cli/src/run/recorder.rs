@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use pliant::StepReport;
 use pliant::mesh::to_ply_binary;
 use pliant::observe::{STAGES, Timers};
+use pliant::scene::description::MeshFormat;
 use pliant::scene::{Built, Scene};
-use pliant_render::{LineChart, Series, StackedChart};
+use pliant_render::{GifWriter, LineChart, Series, StackedChart};
 
 use super::folder::Folder;
-use super::picture::{Painter, surface_mesh};
 use super::probes::ProbeTable;
 use crate::cli::RunArgs;
 use crate::error::CliError;
 use crate::output::csv::{CsvWriter, read_csv};
 use crate::output::pvd::PvdCollection;
 use crate::output::{PointArray, Values, ply, vtu, write_atomic};
+use crate::picture::{Painter, surface_mesh, surfaces_of_fluid};
+use crate::surface::write_mesh;
 
 /// Columns of `series.csv` before those of the stages and the obstacles.
 const COLUMNS: [&str; 14] = [
@@ -39,6 +41,11 @@ const COLUMNS: [&str; 14] = [
 pub struct Recorder<'a> {
     folder: &'a Folder,
     painter: Option<Painter>,
+    /// Draw every so many frames.
+    every: u64,
+    animation: Option<GifWriter>,
+    /// How surfaces are written, if they are.
+    surface: Option<(MeshFormat, f32)>,
     data: bool,
     series: CsvWriter,
     rows: Vec<Vec<f64>>,
@@ -76,9 +83,25 @@ impl<'a> Recorder<'a> {
                 &earlier,
             )?);
         }
+        let picture = &scene.description.picture;
+        let [width, height] = picture.size;
+        let shown = scene.description.frame * picture.every as f32;
+        let mut animation = None;
+        let mut painter = None;
+        if !args.no_pictures {
+            painter = Some(Painter::new(scene, built)?);
+            if picture.animation {
+                let path = folder.file("animation.gif");
+                animation = Some(GifWriter::create(path, (width, height), shown)?);
+            }
+        }
+        let output = &scene.description.output;
         Ok(Recorder {
             folder,
-            painter: (!args.no_pictures).then(|| Painter::new(scene, built)),
+            painter,
+            every: u64::from(picture.every.max(1)),
+            animation,
+            surface: output.surface.map(|format| (format, output.surface_cell)),
             data,
             series,
             rows,
@@ -100,6 +123,7 @@ impl<'a> Recorder<'a> {
         for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
             if let Some(mesh) = obstacle.triangles()
                 && self.data
+                && !obstacle.is_moving()
             {
                 let file = self.folder.file(format!("data/{name}.vtu"));
                 vtu::write_mesh(&file, mesh, &[])?;
@@ -127,9 +151,19 @@ impl<'a> Recorder<'a> {
     }
 
     fn outputs(&mut self, k: u64, built: &Built) -> Result<(), CliError> {
-        if let Some(painter) = &self.painter {
+        if let Some(painter) = &self.painter
+            && k.is_multiple_of(self.every)
+        {
             let path = self.folder.file(format!("frames/frame_{k:05}.png"));
-            painter.draw(built).save_png(path)?;
+            let image = painter.draw(built, built.world.time(), k)?;
+            image.save_png(path)?;
+            if let Some(animation) = &mut self.animation {
+                animation.add(&image)?;
+            }
+        }
+        self.surfaces(k, built)?;
+        if self.data {
+            self.films(k, built)?;
         }
         let Some(pvd) = &mut self.pvd else {
             return Ok(());
@@ -169,7 +203,63 @@ impl<'a> Recorder<'a> {
             }
             pvd.append(built.world.time(), part as u32, Path::new(&file))?;
         }
+        for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
+            if let Some(mesh) = obstacle.triangles_now()
+                && obstacle.is_moving()
+            {
+                let file = self.folder.file(format!("data/{name}_{k:05}.vtu"));
+                vtu::write_mesh(&file, &mesh, &[])?;
+            }
+        }
         Ok(())
+    }
+
+    /// Writes the surface of every liquid, if the scene asks for it.
+    fn surfaces(&self, k: u64, built: &Built) -> Result<(), CliError> {
+        let (Some((format, cell)), true) = (self.surface, self.data) else {
+            return Ok(());
+        };
+        let extension = match format {
+            MeshFormat::Ply => "ply",
+            MeshFormat::Obj => "obj",
+            MeshFormat::Stl => "stl",
+            MeshFormat::Vtu => "vtu",
+        };
+        for fluid in built.world.fluids() {
+            let names = plain(fluid.liquids().iter().map(|l| &l.name));
+            for (liquid, surface) in surfaces_of_fluid(fluid, cell)? {
+                let file = format!("data/surface_{}_{k:05}.{extension}", names[liquid]);
+                write_mesh(&self.folder.file(file), &surface.mesh)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the films on walls.
+    fn films(&self, k: u64, built: &Built) -> Result<(), CliError> {
+        for (i, handle) in &built.coatings {
+            let Some(coating) = built.world.coating(*handle) else {
+                continue;
+            };
+            let obstacle = built.world.obstacle(coating.obstacle());
+            if let Some(mesh) = obstacle.and_then(|o| o.triangles()) {
+                let film = PointArray {
+                    name: "film",
+                    values: Values::Scalar(coating.thickness()),
+                };
+                let file = self.folder.file(film_file(*i, k));
+                vtu::write_mesh(&file, mesh, &[film])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the animation and draws the charts.
+    pub fn finish(&mut self) -> Result<(), CliError> {
+        if let Some(animation) = self.animation.take() {
+            animation.finish()?;
+        }
+        self.charts()
     }
 
     fn row(&mut self, k: u64, built: &Built, substeps: u32) -> Result<(), CliError> {
@@ -285,6 +375,11 @@ pub(super) fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> 
         taken.push(free);
     }
     taken
+}
+
+/// Where the film on the scene's obstacle `i` is stored.
+pub fn film_file(i: usize, k: u64) -> String {
+    format!("data/film_{i}_{k:05}.vtu")
 }
 
 /// The file of one part of the matter at frame `k`: liquids are `particles`, bodies

@@ -1,17 +1,29 @@
-//! What matter bumps into: static surfaces.
+//! What matter bumps into: surfaces, at rest or with a prescribed motion.
+//!
+//! A rigid obstacle keeps its triangles and their index where they were made.
+//! Questions are taken to its own frame and the answers back, so nothing is ever
+//! rebuilt. Within a sub-step it goes from one pose to another, and a ball is swept
+//! from where it was in the frame of the first to where it is in that of the second:
+//! on which side of the surface it is cannot change unnoticed, however fast either
+//! moves.
 
+use std::borrow::Cow;
 use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use glam::Vec3;
 
 use super::Touch;
-use super::wall::{Wall, WallFinder};
+use super::motion::{Motion, Pose, Twist};
+use super::peristalsis::{Peristalsis, WavingTube};
+use super::shape::{Inside, Shape, Surface};
+use super::wall::Wall;
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
-use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
+use crate::observe::StateHash;
+use crate::space::{Bvh, Crossing, HeightIndex, TriangleIndex};
 
-/// A static surface with its contact law.
+/// A surface with its contact law, and its motion if it has one.
 #[derive(Clone)]
 pub struct Obstacle {
     /// Name in reports and files.
@@ -26,53 +38,39 @@ pub struct Obstacle {
     /// Angle at which a drop meets it, in radians: 0 is wetted, π repels.
     pub contact_angle: f32,
     shape: Shape,
+    moving: Option<Box<Moving>>,
 }
 
+/// A motion, and where in it the obstacle is.
 #[derive(Clone)]
-enum Shape {
-    /// Everything below the plane `normal · x = offset` is solid.
-    Plane { normal: Vec3, offset: f32 },
-    /// Triangles, solid or thin.
-    Surface(Surface),
-}
-
-#[derive(Clone)]
-struct Surface {
-    mesh: Arc<TriMesh>,
-    index: Arc<dyn TriangleIndex>,
-    /// Largest radius that `index` answers.
-    reach: f32,
-    inside: Inside,
-    /// Finds walls within the given reach; made when liquids need it.
-    walls: Option<(WallFinder, f32)>,
-}
-
-/// What tells the inside of a surface from its outside.
-#[derive(Clone)]
-enum Inside {
-    /// An open surface has none.
-    None,
-    /// A closed mesh.
-    Mesh(Arc<Bvh>),
-    /// Under a landscape.
-    Below(Arc<HeightIndex>),
+struct Moving {
+    motion: Motion,
+    /// At the start of the sub-step.
+    start: Pose,
+    /// At its end; the same as `start` between sub-steps.
+    end: Pose,
+    /// Between the two.
+    twist: Twist,
 }
 
 impl Obstacle {
-    /// The half-space below the plane through `point` with outward `normal`.
-    pub fn plane(name: impl Into<String>, point: Vec3, normal: Vec3) -> Obstacle {
-        let normal = normal.normalize_or(Vec3::Y);
+    fn new(name: impl Into<String>, shape: Shape) -> Obstacle {
         Obstacle {
             name: name.into(),
             restitution: 0.0,
             friction: 0.0,
             no_slip: false,
             contact_angle: FRAC_PI_2,
-            shape: Shape::Plane {
-                normal,
-                offset: normal.dot(point),
-            },
+            shape,
+            moving: None,
         }
+    }
+
+    /// The half-space below the plane through `point` with outward `normal`.
+    pub fn plane(name: impl Into<String>, point: Vec3, normal: Vec3) -> Obstacle {
+        let normal = normal.normalize_or(Vec3::Y);
+        let offset = normal.dot(point);
+        Obstacle::new(name, Shape::Plane { normal, offset })
     }
 
     /// A triangle mesh searched through `index`, which must have been built over
@@ -88,40 +86,28 @@ impl Obstacle {
         } else {
             Inside::None
         };
-        Obstacle {
-            name: name.into(),
-            restitution: 0.0,
-            friction: 0.0,
-            no_slip: false,
-            contact_angle: FRAC_PI_2,
-            shape: Shape::Surface(Surface {
-                mesh,
-                index,
-                reach,
-                inside,
-                walls: None,
-            }),
-        }
+        let surface = Surface {
+            mesh,
+            index,
+            reach,
+            inside,
+            walls: None,
+        };
+        Obstacle::new(name, Shape::Surface(surface))
     }
 
     /// A landscape; everything below it is solid.
     pub fn heightfield(name: impl Into<String>, grid: HeightGrid) -> Obstacle {
         let mesh = Arc::new(grid.to_mesh());
         let index = Arc::new(HeightIndex::new(grid));
-        Obstacle {
-            name: name.into(),
-            restitution: 0.0,
-            friction: 0.0,
-            no_slip: false,
-            contact_angle: FRAC_PI_2,
-            shape: Shape::Surface(Surface {
-                mesh,
-                index: index.clone(),
-                reach: f32::INFINITY,
-                inside: Inside::Below(index),
-                walls: None,
-            }),
-        }
+        let surface = Surface {
+            mesh,
+            index: index.clone(),
+            reach: f32::INFINITY,
+            inside: Inside::Below(index),
+            walls: None,
+        };
+        Obstacle::new(name, Shape::Surface(surface))
     }
 
     /// Sets restitution and friction.
@@ -143,197 +129,321 @@ impl Obstacle {
         self
     }
 
-    /// The triangles, if it has any.
-    pub fn triangles(&self) -> Option<&Arc<TriMesh>> {
-        match &self.shape {
-            Shape::Plane { .. } => None,
-            Shape::Surface(s) => Some(&s.mesh),
-        }
+    /// Lets it move as prescribed, whatever bumps into it.
+    pub fn with_motion(mut self, motion: Motion) -> Obstacle {
+        let pose = motion.pose(0.0);
+        self.moving = Some(Box::new(Moving {
+            motion,
+            start: pose,
+            end: pose,
+            twist: Twist::default(),
+        }));
+        self
     }
 
-    /// The plane as (normal, offset), if it is one.
-    pub fn as_plane(&self) -> Option<(Vec3, f32)> {
-        match self.shape {
-            Shape::Plane { normal, offset } => Some((normal, offset)),
-            Shape::Surface(_) => None,
+    /// Lets a wave run along `axis`, a line of points inside its tube of triangles,
+    /// which must be fine enough to follow it. Planes and landscapes have no axis and
+    /// stay as they are.
+    pub fn with_peristalsis(mut self, wave: Peristalsis, axis: &[Vec3]) -> Obstacle {
+        if let Shape::Surface(Surface { mesh, .. }) = &self.shape {
+            let tube = WavingTube::new(mesh.clone(), axis, wave);
+            self.shape = Shape::Waving(Box::new(tube));
         }
+        self
+    }
+
+    /// True if it has a motion, even if that has not begun or is over.
+    pub fn is_moving(&self) -> bool {
+        self.moving.is_some() || matches!(self.shape, Shape::Waving(_))
+    }
+
+    /// The triangles before any motion, if it has any.
+    pub fn triangles(&self) -> Option<&Arc<TriMesh>> {
+        self.shape.triangles()
+    }
+
+    /// The triangles where they are now, if it has any.
+    pub fn triangles_now(&self) -> Option<Cow<'_, TriMesh>> {
+        let mesh = match &self.shape {
+            Shape::Waving(tube) => tube.tree.mesh(),
+            Shape::Plane { .. } | Shape::Surface(_) => self.triangles()?,
+        };
+        Some(match &self.moving {
+            None => Cow::Borrowed(&**mesh),
+            Some(m) => Cow::Owned(TriMesh {
+                vertices: mesh.vertices.iter().map(|&v| m.end.place(v)).collect(),
+                triangles: mesh.triangles.clone(),
+            }),
+        })
+    }
+
+    /// The plane where it is now as (normal, offset), if it is one.
+    pub fn as_plane(&self) -> Option<(Vec3, f32)> {
+        let Shape::Plane { normal, offset } = self.shape else {
+            return None;
+        };
+        Some(match &self.moving {
+            None => (normal, offset),
+            Some(m) => {
+                let turned = m.end.direction(normal);
+                (turned, turned.dot(m.end.place(offset * normal)))
+            }
+        })
     }
 
     /// What finds its surface: `plane`, or the name of the index over its triangles.
     pub fn index_name(&self) -> &'static str {
-        match &self.shape {
-            Shape::Plane { .. } => "plane",
-            Shape::Surface(s) => s.index.name(),
-        }
+        self.shape.index_name()
     }
 
-    /// The box around it, if it is bounded.
+    /// The box around it where it is now, if it is bounded.
     pub fn bounds(&self) -> Option<Aabb> {
-        self.triangles().map(|m| m.aabb())
+        self.triangles_now().map(|m| m.aabb())
     }
 
     /// True if it divides space into an inside and an outside.
     pub fn is_closed(&self) -> bool {
-        match &self.shape {
-            Shape::Plane { .. } => true,
-            Shape::Surface(s) => !matches!(s.inside, Inside::None),
-        }
+        self.shape.is_closed()
     }
 
     /// True if `p` is inside the solid or the closed mesh.
     pub fn contains(&self, p: Vec3) -> bool {
-        match &self.shape {
-            Shape::Plane { normal, offset } => normal.dot(p) < *offset,
-            Shape::Surface(s) => match &s.inside {
-                Inside::None => false,
-                Inside::Mesh(bvh) => bvh.contains(p),
-                Inside::Below(ground) => ground.is_below(p),
-            },
+        self.shape.contains(self.start_frame(p))
+    }
+
+    /// Velocity in m/s of the wall at `place`, as of the last sub-step; 0 at rest.
+    pub fn velocity_at(&self, place: Vec3) -> Vec3 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube
+                .closest(self.start_frame(place), f32::INFINITY)
+                .map_or(Vec3::ZERO, |w| tube.velocity(w.triangle, w.barycentric)),
+            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
+        };
+        self.with_own_motion(place, wave)
+    }
+
+    /// The velocity of the wall at the end of the sub-step where it is touched.
+    pub(super) fn velocity_of(&self, touch: &Touch) -> Vec3 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube.velocity(touch.triangle, touch.barycentric),
+            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
+        };
+        self.with_own_motion(touch.point, wave)
+    }
+
+    fn with_own_motion(&self, place: Vec3, in_its_frame: Vec3) -> Vec3 {
+        match &self.moving {
+            None => in_its_frame,
+            Some(m) => m.twist.at(place) + m.end.direction(in_its_frame),
         }
     }
 
     /// Heap memory of its index, in bytes.
     pub fn bytes(&self) -> usize {
-        match &self.shape {
-            Shape::Plane { .. } => 0,
-            Shape::Surface(s) => {
-                let inside = match &s.inside {
-                    Inside::Mesh(bvh) => bvh.bytes(),
-                    Inside::None | Inside::Below(_) => 0,
-                };
-                let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
-                // The tree of a closed mesh may serve both.
-                s.index.bytes() + inside.max(walls)
+        self.shape.bytes()
+    }
+
+    /// Adds what tells it from other obstacles to a fingerprint; not where it is now.
+    pub(crate) fn fingerprint(&self, hash: &mut StateHash) {
+        hash.f32s(&[self.restitution, self.friction, self.contact_angle]);
+        hash.word(u32::from(self.no_slip));
+        hash.text(self.index_name());
+        if let Shape::Plane { normal, offset } = self.shape {
+            hash.f32s(&[normal.x, normal.y, normal.z, offset]);
+        }
+        if let Some(mesh) = self.triangles() {
+            for v in &mesh.vertices {
+                hash.f32s(&v.to_array());
+            }
+            for t in &mesh.triangles {
+                t.iter().for_each(|&v| hash.word(v));
             }
         }
+        if let Some(m) = &self.moving {
+            // Debug prints numbers so that different ones differ.
+            hash.text(&format!("{:?}", m.motion));
+        }
+        if let Shape::Waving(tube) = &self.shape {
+            hash.text(&format!("{:?}", tube.wave()));
+        }
+    }
+
+    /// Puts it where its motion has it at `time`.
+    pub(crate) fn move_to(&mut self, time: f64) {
+        if let Some(m) = &mut self.moving {
+            m.start = m.motion.pose(time);
+            m.end = m.start;
+        }
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.move_to(time);
+        }
+    }
+
+    /// Begins a sub-step: from now until [`Obstacle::end_substep`] it is on its way
+    /// from its place at `start` to that at `end`, in seconds.
+    pub(crate) fn begin_substep(&mut self, start: f64, end: f64) {
+        if let Some(m) = &mut self.moving {
+            m.start = m.motion.pose(start);
+            m.end = m.motion.pose(end);
+            m.twist = m.motion.twist(start, end);
+        }
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.begin_substep(start, end);
+        }
+    }
+
+    /// Gives its triangles the shape that they have at the end of the sub-step, once
+    /// liquids have seen that at its start.
+    pub(crate) fn advance(&mut self) {
+        if let Shape::Waving(tube) = &mut self.shape {
+            tube.advance();
+        }
+    }
+
+    /// Ends a sub-step: it has arrived.
+    pub(crate) fn end_substep(&mut self) {
+        if let Some(m) = &mut self.moving {
+            m.start = m.end;
+        }
+    }
+
+    /// No part of it that is near `matter` is faster than this from `time` on, in m/s.
+    pub(crate) fn top_speed(&self, time: f64, matter: &Aabb) -> f32 {
+        let wave = match &self.shape {
+            Shape::Waving(tube) => tube.top_speed(time),
+            Shape::Plane { .. } | Shape::Surface(_) => 0.0,
+        };
+        let Some(m) = &self.moving else {
+            return wave;
+        };
+        let far = |b: Aabb| {
+            let p = m.motion.pivot;
+            let corner = (b.min - p).abs().max((b.max - p).abs());
+            if corner.is_finite() {
+                corner.length()
+            } else {
+                0.0
+            }
+        };
+        let own = self.triangles().map(|mesh| far(mesh.aabb()));
+        // A plane is as large as what it can touch.
+        let size = own.unwrap_or_else(|| far(*matter));
+        wave + m.motion.top_speed(time, size)
     }
 
     /// Makes ready to find walls within `reach`.
     pub(crate) fn prepare_walls(&mut self, reach: f32) {
-        if let Shape::Surface(s) = &mut self.shape
-            && s.walls.as_ref().is_none_or(|(_, r)| *r < reach)
-        {
-            let tree = match &s.inside {
-                Inside::Mesh(tree) => Some(tree),
-                Inside::None | Inside::Below(_) => None,
-            };
-            s.walls = Some((WallFinder::new(&s.mesh, tree, reach), reach));
-        }
+        self.shape.prepare_walls(reach);
     }
 
     /// Calls `visit` with every wall within `reach` of `p`, the nearest of all
-    /// surfaces among them; needs
+    /// surfaces among them, as of the start of the sub-step; needs
     /// [`Obstacle::prepare_walls`].
     pub(crate) fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
-        match &self.shape {
-            Shape::Plane { normal, offset } => {
-                let distance = normal.dot(p) - offset;
-                if distance < reach {
-                    visit(Wall {
-                        distance: distance.max(0.0),
-                        normal: *normal,
-                        weight: 1.0,
-                        drag: 1.0,
-                        triangle: 0,
-                    });
-                }
-            }
-            Shape::Surface(s) => {
-                if let Some((finder, _)) = &s.walls {
-                    finder.for_each(p, reach, visit);
-                }
-            }
-        }
+        let Some(m) = &self.moving else {
+            return self.shape.for_each_wall(p, reach, visit);
+        };
+        self.shape
+            .for_each_wall(m.start.body(p), reach, &mut |wall| {
+                let normal = m.start.direction(wall.normal);
+                visit(Wall {
+                    normal,
+                    velocity: m.twist.at(p - wall.distance * normal)
+                        + m.start.direction(wall.velocity),
+                    ..wall
+                });
+            });
+    }
+
+    /// The place of a triangle nearest to `p`, with its corners' weights, as of the
+    /// start of the sub-step.
+    pub(super) fn place_on(&self, triangle: u32, p: Vec3) -> (Vec3, [f32; 3]) {
+        let (point, weights) = self.shape.place_on(triangle, self.start_frame(p));
+        (
+            self.moving.as_ref().map_or(point, |m| m.start.place(point)),
+            weights,
+        )
     }
 
     /// How far the distances of [`Obstacle::nearest`] may be from the truth.
     pub(super) fn distance_error(&self) -> f32 {
+        self.shape.distance_error()
+    }
+
+    /// A place at the start of the sub-step in the obstacle's own frame.
+    #[inline]
+    pub(super) fn start_frame(&self, place: Vec3) -> Vec3 {
+        self.moving.as_ref().map_or(place, |m| m.start.body(place))
+    }
+
+    /// Where a ball that was at `place` at the start of the sub-step is for the
+    /// obstacle in its own frame at the end, before it moves by itself.
+    #[inline]
+    pub(super) fn origin(&self, place: Vec3, radius: f32) -> Vec3 {
+        let place = self.start_frame(place);
         match &self.shape {
-            Shape::Plane { .. } => 0.0,
-            Shape::Surface(s) => s.index.distance_error(),
+            Shape::Waving(tube) => tube.carried(place, radius),
+            Shape::Plane { .. } | Shape::Surface(_) => place,
         }
     }
 
-    /// The surface nearest to `p` if it is within `radius`. `origin` is a place on
-    /// the free side, which decides the normal where `p` lies on the surface.
+    /// No less than the way of a ball as the obstacle sees it.
+    #[inline]
+    pub(super) fn way(&self, from: Vec3, to: Vec3) -> f32 {
+        let way = (self.end_frame(to) - self.start_frame(from)).length();
+        match &self.shape {
+            Shape::Waving(tube) => way + tube.most_travel(),
+            Shape::Plane { .. } | Shape::Surface(_) => way,
+        }
+    }
+
+    /// A place at the end of the sub-step in the obstacle's own frame.
+    #[inline]
+    pub(super) fn end_frame(&self, place: Vec3) -> Vec3 {
+        self.moving.as_ref().map_or(place, |m| m.end.body(place))
+    }
+
+    /// The surface nearest to `p` at the end of the sub-step, if it is within
+    /// `radius`. `origin`, in the obstacle's own frame, is on the free side, which
+    /// decides the normal where `p` lies on the surface.
     pub(super) fn nearest(&self, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {
-        match &self.shape {
-            Shape::Plane { normal, offset } => {
-                let distance = normal.dot(p) - offset;
-                (distance < radius).then(|| Touch {
-                    point: p - distance * *normal,
-                    normal: *normal,
-                    distance,
-                    triangle: 0,
-                    barycentric: [1.0, 0.0, 0.0],
-                })
-            }
-            Shape::Surface(s) => {
-                let mut best: Option<SurfacePoint> = None;
-                s.index
-                    .for_each_within(p, radius.min(s.reach), &mut |found| {
-                        if best.is_none_or(|b| found.distance < b.distance) {
-                            best = Some(found);
-                        }
-                    });
-                if best.is_none() && radius > s.reach {
-                    // Too far for the index; a crossing on the way is near enough.
-                    let crossing = s.index.first_crossing(origin, p)?;
-                    return Some(Touch {
-                        point: origin + crossing.fraction * (p - origin),
-                        normal: crossing.normal,
-                        distance: s.reach,
-                        triangle: crossing.triangle,
-                        barycentric: crossing.barycentric,
-                    });
-                }
-                best.map(|b| Touch {
-                    point: b.point,
-                    normal: s.normal_towards(&b, p, origin),
-                    distance: b.distance,
-                    triangle: b.triangle,
-                    barycentric: b.barycentric,
-                })
-            }
+        let touch = self.shape.nearest(self.end_frame(p), radius, origin)?;
+        Some(self.at_end(touch))
+    }
+
+    /// The surface within `radius` of a ball that was at `place` at the start of the
+    /// sub-step and goes along with the obstacle, as it stands at the end.
+    pub(super) fn touched(&self, place: Vec3, radius: f32) -> Option<Touch> {
+        let carried = self.origin(place, 2.0 * radius);
+        let touch = self.shape.nearest(carried, radius, carried)?;
+        Some(self.at_end(touch))
+    }
+
+    /// What is known in the obstacle's own frame, at the end of the sub-step.
+    fn at_end(&self, touch: Touch) -> Touch {
+        match &self.moving {
+            None => touch,
+            Some(m) => Touch {
+                point: m.end.place(touch.point),
+                normal: m.end.direction(touch.normal),
+                ..touch
+            },
         }
     }
 
-    /// Where the way `from` -> `to` first enters it.
-    pub(super) fn crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
-        match &self.shape {
-            Shape::Plane { normal, offset } => {
-                let (d0, d1) = (normal.dot(from) - offset, normal.dot(to) - offset);
-                (d1 < 0.0).then(|| Crossing {
-                    triangle: 0,
-                    barycentric: [1.0, 0.0, 0.0],
-                    fraction: if d0 > d1 {
-                        (d0 / (d0 - d1)).clamp(0.0, 1.0)
-                    } else {
-                        0.0
-                    },
-                    normal: *normal,
-                })
+    /// Where the way first enters it that leads from `origin`, in the obstacle's own
+    /// frame, to `to` at the end of the sub-step, and that place.
+    pub(super) fn crossing(&self, origin: Vec3, to: Vec3) -> Option<(Crossing, Vec3)> {
+        let end = self.end_frame(to);
+        let crossing = self.shape.crossing(origin, end)?;
+        let place = origin + crossing.fraction * (end - origin);
+        Some(match &self.moving {
+            None => (crossing, place),
+            Some(m) => {
+                let normal = m.end.direction(crossing.normal);
+                (Crossing { normal, ..crossing }, m.end.place(place))
             }
-            Shape::Surface(s) => s.index.first_crossing(from, to),
-        }
-    }
-}
-
-impl Surface {
-    /// Unit vector from the surface to `p`, or to the side of `origin` if `p` is
-    /// too near to tell.
-    fn normal_towards(&self, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
-        let size = p.abs().max_element();
-        if at.distance > 1e-5 * size.max(self.reach.min(1.0)) {
-            return (p - at.point) / at.distance;
-        }
-        let normal = self.mesh.area_normal(at.triangle as usize);
-        let normal = normal.normalize_or(Vec3::Y);
-        if normal.dot(origin - at.point) < 0.0 {
-            -normal
-        } else {
-            normal
-        }
+        })
     }
 }
 
@@ -344,10 +454,14 @@ impl std::fmt::Debug for Obstacle {
             Shape::Surface(s) => {
                 format!("{} triangles in {}", s.mesh.triangles.len(), s.index.name())
             }
+            Shape::Waving(tube) => {
+                format!("{} triangles, {:?}", tube.rest.triangles.len(), tube.wave())
+            }
         };
         f.debug_struct("Obstacle")
             .field("name", &self.name)
             .field("shape", &shape)
+            .field("motion", &self.moving.as_ref().map(|m| &m.motion))
             .finish_non_exhaustive()
     }
 }

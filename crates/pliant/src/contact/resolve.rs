@@ -5,14 +5,19 @@
 //! ball overlaps a surface it is pushed out, deepest overlap first, again and
 //! again, so that the two walls of a corner do not play it back and forth between
 //! steps.
+//!
+//! Obstacles may move: the way of a ball is tested as each of them sees it, from
+//! where the ball was before the obstacle moved to where it is after.
 
 use glam::Vec3;
 
 use super::obstacle::Obstacle;
-use super::triangle::closest_point;
 
 /// How often a ball is pushed out of overlaps in one sub-step.
 const ITERATIONS: usize = 8;
+
+/// Share of its radius that a ball keeps from every surface.
+const LEAST_GAP: f32 = 0.1;
 
 /// A place where a ball touches a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,14 +53,23 @@ impl Obstacles<'_> {
     /// nearest wall from where it starts.
     #[inline]
     pub fn out_of_reach(&self, ball: &Ball, nearest_wall: f32) -> bool {
-        let way = (ball.to - ball.from).length();
-        nearest_wall - self.slack > ball.radius + way
+        let room = nearest_wall - self.slack - ball.radius;
+        let mut moving = self.list.iter().filter(|(_, o)| o.is_moving());
+        // What counts is the way that each obstacle sees.
+        (ball.to - ball.from).length() < room
+            && moving.all(|(_, o)| o.way(ball.from, ball.to) < room)
     }
 
-    /// The surface nearest to `place` of all obstacles, if it is within `radius`;
-    /// `origin` is a place on the free side.
-    pub fn nearest(&self, place: Vec3, radius: f32, origin: Vec3) -> Option<(usize, Touch)> {
-        nearest(self, place, radius, origin).map(|(index, _, touch)| (index, touch))
+    /// The nearest surface within `radius` of a ball that was at `place` at the start
+    /// of the sub-step and goes along with it, as it stands at the end; with its
+    /// obstacle and its velocity.
+    pub fn touched(&self, place: Vec3, radius: f32) -> Option<(usize, Touch, Vec3)> {
+        let touches = self.list.iter().filter_map(|&(index, obstacle)| {
+            let touch = obstacle.touched(place, radius)?;
+            Some((index, obstacle, touch))
+        });
+        let nearest = touches.min_by(|a, b| a.2.distance.total_cmp(&b.2.distance));
+        nearest.map(|(index, obstacle, touch)| (index, touch, obstacle.velocity_of(&touch)))
     }
 
     fn get(&self, index: u32) -> Option<&Obstacle> {
@@ -70,15 +84,8 @@ impl Obstacles<'_> {
 
     /// The place of a triangle nearest to `p`, with its corners' weights.
     pub fn place_on(&self, index: u32, triangle: u32, p: Vec3, normal: Vec3) -> (Vec3, [f32; 3]) {
-        let obstacle = self.get(index);
-        if let Some((plane, offset)) = obstacle.and_then(Obstacle::as_plane) {
-            return (p - (plane.dot(p) - offset) * plane, [1.0, 0.0, 0.0]);
-        }
-        match obstacle.and_then(Obstacle::triangles) {
-            Some(mesh) => {
-                let near = closest_point(p, mesh.corners(triangle as usize));
-                (near.point, near.barycentric)
-            }
+        match self.get(index) {
+            Some(obstacle) => obstacle.place_on(triangle, p),
             None => (p - normal, [1.0, 0.0, 0.0]),
         }
     }
@@ -136,113 +143,173 @@ pub(crate) fn friction(velocity: Vec3, normal: Vec3, pressing: f32, coefficient:
     -across * (coefficient * pressing / speed).min(1.0)
 }
 
-/// Moves `ball`, returns its new place and velocity, and reports what it hit.
-pub(crate) fn resolve(
-    obstacles: &Obstacles<'_>,
-    ball: Ball,
-    report: &mut impl FnMut(Hit),
-) -> (Vec3, Vec3) {
-    let Ball {
-        from,
-        to,
-        mut velocity,
-        radius,
-    } = ball;
-    let mut respond = |index: usize, obstacle: &Obstacle, touch: Touch, velocity: &mut Vec3| {
-        let change = velocity_change(
-            *velocity,
-            touch.normal,
-            obstacle.restitution,
-            obstacle.friction,
-        );
-        if change != Vec3::ZERO {
-            *velocity += change;
-            report(Hit {
-                obstacle: index,
-                touch,
-                velocity_change: change,
-            });
-        }
-    };
+/// Moves balls, one after the other.
+pub(crate) struct Mover<'a> {
+    obstacles: &'a Obstacles<'a>,
+    /// Where the ball starts in the own frame of every obstacle.
+    origins: Vec<Vec3>,
+}
 
-    // An overlap of less than this share of the radius is contact, not overlap.
-    let overlap = radius * (1.0 - 1e-4);
-    let mut place = to;
-    for _ in 0..ITERATIONS {
-        let way = (place - from).length();
-        let reach = way.max(overlap) + obstacles.slack;
-        let Some((index, obstacle, touch)) = nearest(obstacles, place, reach, from) else {
-            return (place, velocity);
-        };
-        // A way shorter than the distance to the nearest surface crosses none.
-        if touch.distance <= way + obstacles.slack
-            && let Some((index, obstacle, crossing)) = first_crossing(obstacles, from, place)
-        {
-            let point = from + crossing.fraction * (place - from);
-            let touch = Touch {
-                point,
-                normal: crossing.normal,
-                distance: 0.0,
-                triangle: crossing.triangle,
-                barycentric: crossing.barycentric,
+/// An obstacle that a ball meets.
+struct Met<'a> {
+    index: usize,
+    obstacle: &'a Obstacle,
+    touch: Touch,
+}
+
+impl<'a> Mover<'a> {
+    /// Moves balls past `obstacles`.
+    pub fn new(obstacles: &'a Obstacles<'a>) -> Mover<'a> {
+        Mover {
+            origins: Vec::with_capacity(obstacles.list.len()),
+            obstacles,
+        }
+    }
+
+    /// Moves `ball`, returns its new place and velocity, and reports what it hit.
+    pub fn resolve(&mut self, ball: Ball, report: &mut impl FnMut(Hit)) -> (Vec3, Vec3) {
+        let Ball {
+            from,
+            to,
+            mut velocity,
+            radius,
+        } = ball;
+        let slack = self.obstacles.slack;
+        self.origins.clear();
+        let list = self.obstacles.list.iter();
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(from, 2.0 * radius)));
+
+        // An overlap of less than this share of the radius is contact, not overlap.
+        let overlap = radius * (1.0 - 1e-4);
+        let mut place = to;
+        for _ in 0..ITERATIONS {
+            let way = self.longest_way(place);
+            let Some(near) = self.nearest(place, way.max(overlap) + slack) else {
+                return (place, velocity);
             };
-            respond(index, obstacle, touch, &mut velocity);
-            // What is left of the way goes along the surface.
-            let rest = place - point;
-            let slide = rest - rest.dot(crossing.normal) * crossing.normal;
-            place = point + radius * crossing.normal + slide;
-            continue;
+            // A way shorter than the distance to the nearest surface crosses none.
+            if near.touch.distance <= way + slack
+                && let Some(met) = self.first_crossing(place)
+            {
+                respond(&met, &mut velocity, report);
+                // What is left of the way goes along the surface.
+                let Touch { point, normal, .. } = met.touch;
+                let rest = place - point;
+                place = point + radius * normal + (rest - rest.dot(normal) * normal);
+                continue;
+            }
+            if near.touch.distance >= overlap {
+                return (place, velocity);
+            }
+            respond(&near, &mut velocity, report);
+            place += (radius - near.touch.distance) * near.touch.normal;
         }
-        if touch.distance >= overlap {
+        // So near to a surface that numbers may not tell the sides apart is as good
+        // as beyond it.
+        let clear = self.nearest(place, LEAST_GAP * radius).is_none();
+        if clear && self.first_crossing(place).is_none() {
             return (place, velocity);
         }
-        respond(index, obstacle, touch, &mut velocity);
-        place += (radius - touch.distance) * touch.normal;
+        self.squeeze(from, radius)
     }
-    if first_crossing(obstacles, from, place).is_some() {
-        // Wedged: stay where there was room.
-        return (from, Vec3::ZERO);
+
+    /// Wedged: the ball stops where there is room for its centre. Without moving
+    /// walls that is where it was.
+    fn squeeze(&self, from: Vec3, radius: f32) -> (Vec3, Vec3) {
+        let mut place = from;
+        let mut velocity = Vec3::ZERO;
+        for k in 0..4 * ITERATIONS {
+            let Some(met) = self.first_crossing(place) else {
+                return (place, velocity);
+            };
+            velocity = met.obstacle.velocity_of(&met.touch);
+            // Ever closer to the wall that has gone over it: there may be another.
+            let distance = radius * 0.5f32.powi(k as i32 / 2);
+            place = met.touch.point + distance * met.touch.normal;
+        }
+        (place, velocity)
     }
-    (place, velocity)
+
+    /// Length of the way to `place` for the obstacle that sees the longest.
+    fn longest_way(&self, place: Vec3) -> f32 {
+        let list = self.obstacles.list.iter().zip(&self.origins);
+        let squared = list.map(|((_, o), origin)| (o.end_frame(place) - origin).length_squared());
+        squared.fold(0.0, f32::max).sqrt()
+    }
+
+    /// What the way to `place` meets first.
+    fn first_crossing(&self, place: Vec3) -> Option<Met<'a>> {
+        let mut first: Option<(f32, Met<'_>)> = None;
+        for (&(index, obstacle), &origin) in self.obstacles.list.iter().zip(&self.origins) {
+            if let Some((crossing, point)) = obstacle.crossing(origin, place)
+                && first.as_ref().is_none_or(|f| crossing.fraction < f.0)
+            {
+                let touch = Touch {
+                    point,
+                    normal: crossing.normal,
+                    distance: 0.0,
+                    triangle: crossing.triangle,
+                    barycentric: crossing.barycentric,
+                };
+                let met = Met {
+                    index,
+                    obstacle,
+                    touch,
+                };
+                first = Some((crossing.fraction, met));
+            }
+        }
+        first.map(|(_, met)| met)
+    }
+
+    /// The surface nearest to `place` of all obstacles, if it is within `radius`.
+    fn nearest(&self, place: Vec3, radius: f32) -> Option<Met<'a>> {
+        let mut best: Option<Met<'_>> = None;
+        for (&(index, obstacle), &origin) in self.obstacles.list.iter().zip(&self.origins) {
+            if let Some(touch) = obstacle.nearest(place, radius, origin)
+                && best
+                    .as_ref()
+                    .is_none_or(|b| touch.distance < b.touch.distance)
+            {
+                best = Some(Met {
+                    index,
+                    obstacle,
+                    touch,
+                });
+            }
+        }
+        best
+    }
 }
 
-fn first_crossing<'a>(
-    obstacles: &Obstacles<'a>,
-    from: Vec3,
-    to: Vec3,
-) -> Option<(usize, &'a Obstacle, crate::space::Crossing)> {
-    let mut first: Option<(usize, &Obstacle, crate::space::Crossing)> = None;
-    for &(index, obstacle) in &obstacles.list {
-        if let Some(c) = obstacle.crossing(from, to)
-            && first.as_ref().is_none_or(|f| c.fraction < f.2.fraction)
-        {
-            first = Some((index, obstacle, c));
-        }
+/// The collision of a ball with what it meets, in the frame of the wall.
+fn respond(met: &Met<'_>, velocity: &mut Vec3, report: &mut impl FnMut(Hit)) {
+    let relative = *velocity - met.obstacle.velocity_of(&met.touch);
+    let change = velocity_change(
+        relative,
+        met.touch.normal,
+        met.obstacle.restitution,
+        met.obstacle.friction,
+    );
+    if change != Vec3::ZERO {
+        *velocity += change;
+        report(Hit {
+            obstacle: met.index,
+            touch: met.touch,
+            velocity_change: change,
+        });
     }
-    first
-}
-
-/// The surface nearest to `place` of all obstacles, if it is within `radius`.
-fn nearest<'a>(
-    obstacles: &Obstacles<'a>,
-    place: Vec3,
-    radius: f32,
-    origin: Vec3,
-) -> Option<(usize, &'a Obstacle, Touch)> {
-    let mut best: Option<(usize, &Obstacle, Touch)> = None;
-    for &(index, obstacle) in &obstacles.list {
-        if let Some(touch) = obstacle.nearest(place, radius, origin)
-            && best.as_ref().is_none_or(|b| touch.distance < b.2.distance)
-        {
-            best = Some((index, obstacle, touch));
-        }
-    }
-    best
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::contact::{Motion, Path};
+    use crate::mesh::Cuboid;
+    use crate::space::Bvh;
 
     #[test]
     fn response_follows_restitution_and_coulomb() {
@@ -272,7 +339,7 @@ mod tests {
                 velocity,
                 radius: 0.1,
             };
-            (place, velocity) = resolve(&obstacles, ball, &mut |_| {});
+            (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| {});
             if step % 500 == 499 && step > 1000 {
                 let now = velocity.length_squared();
                 assert!(now <= energy + 1e-9, "the corner heats the ball");
@@ -296,11 +363,69 @@ mod tests {
                 radius: 0.1,
             };
             let mut hits = 0;
-            let (place, velocity) =
-                resolve(&[(0, &floor)].into_iter().collect(), ball, &mut |_| {
-                    hits += 1
-                });
+            let obstacles = [(0, &floor)].into_iter().collect();
+            let (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| hits += 1);
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
+    }
+
+    /// A ball that rests while `obstacle` moves for one sub-step of a second.
+    fn overtaken(mut obstacle: Obstacle, at: Vec3) -> (Obstacle, Vec3, Vec3) {
+        obstacle.begin_substep(0.0, 1.0);
+        let ball = Ball {
+            from: at,
+            to: at,
+            velocity: Vec3::ZERO,
+            radius: 0.1,
+        };
+        let obstacles: Obstacles = [(0, &obstacle)].into_iter().collect();
+        assert!(!obstacles.out_of_reach(&ball, 0.5));
+        let (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| {});
+        obstacle.end_substep();
+        (obstacle, place, velocity)
+    }
+
+    #[test]
+    fn a_fast_piston_takes_a_resting_ball_along() {
+        for speed in [2.0, 1e2, 1e4] {
+            let velocity = speed * Vec3::X;
+            let motion = Motion::new(Path::Constant {
+                velocity,
+                spin: 0.0,
+            });
+            let plane = Obstacle::plane("piston", Vec3::ZERO, Vec3::X);
+            let (piston, place, got) = overtaken(plane.with_motion(motion.clone()), 0.5 * Vec3::X);
+            assert!(!piston.contains(place) && place.x >= speed, "{place}");
+            assert!((got - velocity).length() < 1e-3 * speed, "{got}");
+            // A plate as thin as a tenth of the ball goes no more over it than a plane.
+            let plate = Cuboid::new(Vec3::new(-0.01, -1.0, -1.0), Vec3::new(0.0, 1.0, 1.0));
+            let mesh = Arc::new(plate.build().unwrap());
+            let index = Arc::new(Bvh::build(mesh.clone()));
+            let thin = Obstacle::mesh("plate", mesh, index, 0.1).with_motion(motion);
+            let (_, place, got) = overtaken(thin, 0.5 * Vec3::X);
+            assert!(
+                place.x >= 1.001 * speed || place.x >= speed + 0.09,
+                "{place}"
+            );
+            assert!((got - velocity).length() < 1e-3 * speed, "{got}");
+        }
+    }
+
+    #[test]
+    fn a_turning_paddle_takes_a_resting_ball_along() {
+        let paddle = Cuboid::new(Vec3::new(0.0, -1.0, -0.01), Vec3::new(2.0, 1.0, 0.01));
+        let mesh = Arc::new(paddle.build().unwrap());
+        let index = Arc::new(Bvh::build(mesh.clone()));
+        // From +x towards +z and on to -x, over a ball in between.
+        let motion = Motion::new(Path::Constant {
+            velocity: Vec3::ZERO,
+            spin: -2.5,
+        });
+        let paddle = Obstacle::mesh("paddle", mesh, index, 0.1).with_motion(motion);
+        let (_, place, velocity) = overtaken(paddle, Vec3::Z);
+        // Ahead of the paddle, which has turned by 143 degrees.
+        let angle = place.z.atan2(place.x);
+        assert!(!(0.0..=2.5).contains(&angle), "{place}");
+        assert!(velocity.length() > 0.5, "{velocity}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::mesh::TriMesh;
-use crate::space::{Bvh, SurfacePoint, TriangleHash, TriangleIndex};
+use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleHash, TriangleIndex};
 
 /// A wall near a point, taken as a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +21,24 @@ pub(crate) struct Wall {
     pub weight: f32,
     /// The same for viscosity, which only ever slows down.
     pub drag: f32,
+    /// Velocity of the wall in m/s.
+    pub velocity: Vec3,
     /// Triangle of the obstacle's mesh; 0 for planes.
     pub triangle: u32,
+}
+
+impl Wall {
+    /// The tangent plane of a curved wall at rest, as seen from `p`.
+    pub fn curved(p: Vec3, nearest: &SurfacePoint) -> Wall {
+        Wall {
+            distance: nearest.distance,
+            normal: (p - nearest.point).normalize_or_zero(),
+            weight: 0.0,
+            drag: 1.0,
+            velocity: Vec3::ZERO,
+            triangle: nearest.triangle,
+        }
+    }
 }
 
 /// Most large triangles around one point that are looked at.
@@ -38,7 +54,7 @@ type Facet = (SurfacePoint, Vec3);
 #[derive(Clone)]
 pub(super) enum WallFinder {
     /// Small triangles: the nearest surface stands for all.
-    Nearest(Arc<Bvh>),
+    Nearest(Arc<NearestCells>),
     /// Large triangles, as of a box: every plane counts, so that corners are right.
     Facets {
         mesh: Arc<TriMesh>,
@@ -50,35 +66,23 @@ impl WallFinder {
     /// For walls within `reach` of a point; `tree` is an index of the mesh, if there
     /// is one already.
     pub fn new(mesh: &Arc<TriMesh>, tree: Option<&Arc<Bvh>>, reach: f32) -> WallFinder {
-        let edges: f32 = (0..mesh.triangles.len())
-            .map(|t| {
-                let [a, b, c] = mesh.corners(t);
-                (a.distance(b) + b.distance(c) + c.distance(a)) / 3.0
-            })
-            .sum();
-        let mean_edge = edges / mesh.triangles.len().max(1) as f32;
-        if mean_edge > LARGE * reach {
+        if mesh.mean_edge() > LARGE * reach {
             return WallFinder::Facets {
                 mesh: mesh.clone(),
                 index: Arc::new(TriangleHash::build(mesh.clone(), reach)),
             };
         }
         let tree = tree.cloned();
-        WallFinder::Nearest(tree.unwrap_or_else(|| Arc::new(Bvh::build(mesh.clone()))))
+        let tree = tree.unwrap_or_else(|| Arc::new(Bvh::build(mesh.clone())));
+        WallFinder::Nearest(Arc::new(NearestCells::new(tree, reach)))
     }
 
     /// Calls `visit` with every wall within `reach` of `p`.
     pub fn for_each(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
         match self {
-            WallFinder::Nearest(tree) => {
-                if let Some((nearest, _)) = tree.closest(p, reach) {
-                    visit(Wall {
-                        distance: nearest.distance,
-                        normal: (p - nearest.point).normalize_or_zero(),
-                        weight: 0.0,
-                        drag: 1.0,
-                        triangle: nearest.triangle,
-                    });
+            WallFinder::Nearest(cells) => {
+                if let Some(nearest) = cells.closest(p, reach) {
+                    visit(Wall::curved(p, &nearest));
                 }
             }
             WallFinder::Facets { mesh, index } => facets(mesh, index, p, reach, visit),
@@ -87,7 +91,7 @@ impl WallFinder {
 
     pub fn bytes(&self) -> usize {
         match self {
-            WallFinder::Nearest(tree) => tree.bytes(),
+            WallFinder::Nearest(cells) => cells.bytes(),
             WallFinder::Facets { index, .. } => index.bytes(),
         }
     }
@@ -123,6 +127,7 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
                 normal: away,
                 weight,
                 drag: weight,
+                velocity: Vec3::ZERO,
                 triangle: surface.triangle,
             });
         }

@@ -54,39 +54,60 @@ impl ChunkImages {
         pairs: &ChunkPairs,
         walls: &Walls,
         kernel: &CubicSpline,
-        fullness: &mut [f32],
-        closing: &mut [f32],
+        (fullness, closing): (&mut [f32], &mut [f32]),
     ) {
         self.start.clear();
         self.images.clear();
         self.start.push(0);
-        let h_squared = kernel.support_radius * kernel.support_radius;
         for k in 0..fullness.len() {
-            let i = first + k;
-            let own_walls = walls.of(i);
             closing[k] = 0.0;
-            if !own_walls.is_empty() {
-                for &j in pairs.of(k).0 {
-                    let shared = Shared::of(own_walls, walls.of(j as usize));
-                    let d = x[i] - x[j as usize];
-                    shared.for_each_corner(|c| {
-                        let r_squared = d.length_squared() + c.lengthening;
-                        if r_squared >= h_squared {
-                            return;
-                        }
-                        let slope = c.weight * kernel.volume_slope(r_squared);
-                        fullness[k] += c.weight * kernel.volume_value(r_squared);
-                        closing[k] += slope * c.closing;
-                        self.images.push(Image {
-                            own: slope * (d + c.own),
-                            other: slope * (c.other - d),
-                            neighbour: j,
-                        });
+            for_each_image(
+                kernel,
+                x,
+                first + k,
+                pairs.of(k).0,
+                walls,
+                |j, d, slope, c| {
+                    fullness[k] +=
+                        c.weight * kernel.volume_value(d.length_squared() + c.lengthening);
+                    closing[k] += slope * c.closing;
+                    self.images.push(Image {
+                        own: slope * (d + c.own),
+                        other: slope * (c.other - d),
+                        neighbour: j,
                     });
-                }
-            }
+                },
+            );
             self.start.push(self.images.len() as u32);
         }
+    }
+}
+
+/// Visits the images that particle `i` sees: neighbour, vector from it, slope of the
+/// image's kernel, and walls.
+#[inline(always)]
+fn for_each_image(
+    kernel: &CubicSpline,
+    x: &[Vec3A],
+    i: usize,
+    near: &[u32],
+    walls: &Walls,
+    mut visit: impl FnMut(u32, Vec3A, f32, &Corner),
+) {
+    let own_walls = walls.of(i);
+    if own_walls.is_empty() {
+        return;
+    }
+    let h_squared = kernel.support_radius * kernel.support_radius;
+    for &j in near {
+        let shared = Shared::of(own_walls, walls.of(j as usize));
+        let d = x[i] - x[j as usize];
+        shared.for_each_corner(|c| {
+            let r_squared = d.length_squared() + c.lengthening;
+            if r_squared < h_squared {
+                visit(j, d, c.weight * kernel.volume_slope(r_squared), c);
+            }
+        });
     }
 }
 
@@ -119,8 +140,38 @@ impl Images {
             .into_par_iter()
             .enumerate()
             .for_each(|(c, (images, pairs, fullness, closing))| {
-                images.find(c * CHUNK, x, pairs, walls, kernel, fullness, closing);
+                let sums = (fullness, closing);
+                images.find(c * CHUNK, x, pairs, walls, kernel, sums);
             });
+    }
+
+    /// The acceleration of every particle by each of its walls along their normals, in
+    /// m/s², to be read in the order of the walls.
+    pub fn pushes(
+        x: &[Vec3A],
+        pairs: &Pairs,
+        walls: &Walls,
+        kernel: &CubicSpline,
+        pressure: impl Fn(usize) -> f32 + Sync,
+        inverse_density: &[f32],
+    ) -> Vec<Vec<[f32; MOST_WALLS]>> {
+        let of = |i: usize, near: &[u32]| {
+            let mut push = [0.0; MOST_WALLS];
+            for_each_image(kernel, x, i, near, walls, |j, _, slope, c| {
+                let both = pressure(i) + pressure(j as usize);
+                for (push, lift) in push.iter_mut().zip(c.lift) {
+                    *push -= inverse_density[i] * both * slope * lift;
+                }
+            });
+            push
+        };
+        let chunks = pairs.chunks.par_iter().enumerate();
+        chunks
+            .map(|(c, chunk)| {
+                let here = c * CHUNK..((c + 1) * CHUNK).min(x.len());
+                here.map(|i| of(i, chunk.of(i - c * CHUNK).0)).collect()
+            })
+            .collect()
     }
 
     /// Heap memory held, in bytes.
@@ -142,6 +193,8 @@ struct Corner {
     other: Vec3A,
     /// `-2 Σ (d_j n_i · u_i + d_i n_j · u_j)`, u the velocity of the wall.
     closing: f32,
+    /// `2 d_j`, for each of the particle's own walls.
+    lift: [f32; MOST_WALLS],
     weight: f32,
 }
 
@@ -157,18 +210,23 @@ impl Shared {
             walls: [Corner::default(); MOST_WALLS],
             count: 0,
         };
-        for a in own {
+        for (k, a) in own.iter().enumerate() {
             let same = other
                 .iter()
                 .find(|b| b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL);
             let Some(b) = same else { continue };
             let (da, db) = (a.wall.distance, b.wall.distance);
             let (na, nb) = (Vec3A::from(a.wall.normal), Vec3A::from(b.wall.normal));
+            let mut lift = [0.0; MOST_WALLS];
+            lift[k] = 2.0 * db;
             shared.walls[shared.count] = Corner {
+                lift,
                 lengthening: 4.0 * da * db,
                 own: 2.0 * db * na,
                 other: 2.0 * da * nb,
-                closing: 0.0,
+                closing: -2.0
+                    * (db * a.wall.normal.dot(a.wall.velocity)
+                        + da * b.wall.normal.dot(b.wall.velocity)),
                 weight: (a.wall.drag * b.wall.drag).sqrt(),
             };
             shared.count += 1;
@@ -189,6 +247,9 @@ impl Shared {
                 corner.own += wall.own;
                 corner.other += wall.other;
                 corner.closing += wall.closing;
+                for (all, one) in corner.lift.iter_mut().zip(wall.lift) {
+                    *all += one;
+                }
                 corner.weight *= wall.weight;
             }
             visit(&corner);

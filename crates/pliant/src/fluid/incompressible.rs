@@ -22,10 +22,11 @@ use super::cohesion::Cohesion;
 use super::cubic::CubicSpline;
 use super::grip::Grip;
 use super::images::{ChunkImages, Image, Images};
-use super::pairs::{Pairs, gradient_sum};
+use super::pairs::{ChunkPairs, Pairs, gradient_sum, sum_pairs};
 use super::viscosity::ViscositySolver;
-use super::walls::{ChunkWalls, Walls};
+use super::walls::Walls;
 use crate::math::{Xyz, XyzVec};
+use crate::simd::{Lanes, dispatch};
 use crate::space::CellGrid;
 
 #[cfg(test)]
@@ -335,11 +336,13 @@ impl Incompressible {
             .enumerate()
             .map(|(c, (pressure, change, settled, last, pairs, images))| {
                 let mut sums = Sums::default();
+                let mut rates = [0.0; CHUNK];
+                let rates = &mut rates[..pressure.len()];
+                rates.copy_from_slice(&closing[c * CHUNK..][..rates.len()]);
+                add_compression(x, v, c * CHUNK, pairs, images, rates);
                 for k in 0..pressure.len() {
                     let i = c * CHUNK + k;
-                    let rate = compression(x, v, i, pairs.of(k))
-                        + image_compression(v, i, images.of(k))
-                        + closing[i];
+                    let rate = rates[k];
                     let excess = match goal {
                         Goal::Density => fullness[i] - 1.0 + dt * rate,
                         Goal::Divergence if fullness[i] > INNER => dt * rate,
@@ -383,22 +386,34 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .for_each(|(c, (v, pairs, images))| {
-                for (k, v) in v.iter_mut().enumerate() {
-                    let i = c * CHUNK + k;
-                    let gradient = pressure_gradient(x, change, i, pairs.of(k))
-                        + image_gradient(change, i, images.of(k));
-                    *v -= dt * inverse_density[i] * gradient;
-                }
+                let scale = |i: usize| dt * inverse_density[i];
+                push_chunk(x, change, c * CHUNK, pairs, images, &scale, v);
             });
     }
 
     /// Notes with the walls how much `pressure` pushes the particles off them, in m/s².
-    pub fn note_pushes(&self, walls: &mut Walls, pressure: &[f32], inverse_density: &[f32]) {
-        (&mut walls.chunks, &self.images.chunks)
+    pub fn note_pushes(
+        &self,
+        walls: &mut Walls,
+        pressure: impl Fn(usize) -> f32 + Sync,
+        inverse_density: &[f32],
+    ) {
+        let pushes = Images::pushes(
+            &self.x,
+            &self.pairs,
+            walls,
+            &self.kernel,
+            pressure,
+            inverse_density,
+        );
+        (&mut walls.chunks, &pushes)
             .into_par_iter()
-            .enumerate()
-            .for_each(|(c, (walls, images))| {
-                note_chunk(walls, images, c * CHUNK, pressure, inverse_density);
+            .for_each(|(walls, pushes)| {
+                for (k, pushes) in pushes.iter().enumerate() {
+                    for (mirror, push) in walls.of_mut(k).iter_mut().zip(pushes) {
+                        mirror.push += push;
+                    }
+                }
             });
     }
 
@@ -417,16 +432,87 @@ impl Incompressible {
     }
 }
 
+/// Adds the rates of compression of the particles from `first` on.
+fn add_compression(
+    x: &[Vec3A],
+    v: &[Vec3A],
+    first: usize,
+    pairs: &ChunkPairs,
+    images: &ChunkImages,
+    rates: &mut [f32],
+) {
+    #[inline(always)]
+    fn run<L: Lanes>(
+        _: L,
+        x: &[Vec3A],
+        v: &[Vec3A],
+        first: usize,
+        pairs: &ChunkPairs,
+        images: &ChunkImages,
+        rates: &mut [f32],
+    ) {
+        for (k, rate) in rates.iter_mut().enumerate() {
+            let i = first + k;
+            *rate += compression(x, v, i, pairs.of(k)) + image_compression(v, i, images.of(k));
+        }
+    }
+    dispatch!(run(
+        x: &[Vec3A],
+        v: &[Vec3A],
+        first: usize,
+        pairs: &ChunkPairs,
+        images: &ChunkImages,
+        rates: &mut [f32],
+    ));
+}
+
+/// Takes the pressure gradient, times `scale`, from the velocities of the particles
+/// from `first` on.
+fn push_chunk(
+    x: &[Vec3A],
+    pressure: &[f32],
+    first: usize,
+    pairs: &ChunkPairs,
+    images: &ChunkImages,
+    scale: &dyn Fn(usize) -> f32,
+    v: &mut [Vec3A],
+) {
+    #[inline(always)]
+    fn run<L: Lanes>(
+        _: L,
+        x: &[Vec3A],
+        pressure: &[f32],
+        first: usize,
+        pairs: &ChunkPairs,
+        images: &ChunkImages,
+        scale: &dyn Fn(usize) -> f32,
+        v: &mut [Vec3A],
+    ) {
+        for (k, v) in v.iter_mut().enumerate() {
+            let i = first + k;
+            let gradient = pressure_gradient(x, pressure, i, pairs.of(k))
+                + image_gradient(pressure, i, images.of(k));
+            *v -= scale(i) * gradient;
+        }
+    }
+    dispatch!(run(
+        x: &[Vec3A],
+        pressure: &[f32],
+        first: usize,
+        pairs: &ChunkPairs,
+        images: &ChunkImages,
+        scale: &dyn Fn(usize) -> f32,
+        v: &mut [Vec3A],
+    ));
+}
+
 /// `Σ_j V ∇W_ij · (v_i - v_j)`.
 #[inline(always)]
-fn compression(x: &[Vec3A], v: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> f32 {
+fn compression(x: &[Vec3A], v: &[Vec3A], i: usize, pairs: (&[u32], &[f32])) -> f32 {
     let (here, speed) = (x[i], v[i]);
-    let mut sum = Vec3A::ZERO;
-    for (&j, &s) in near.iter().zip(slope) {
-        let j = j as usize;
-        sum += s * (here - x[j]) * (speed - v[j]);
-    }
-    sum.element_sum()
+    // One length for both spares a test of every index.
+    let v = &v[..x.len()];
+    sum_pairs(pairs, |j, s| s * (here - x[j]) * (speed - v[j])).element_sum()
 }
 
 /// The same for the images of the neighbours, which move as these do.
@@ -451,32 +537,8 @@ fn image_gradient(p: &[f32], i: usize, images: &[Image]) -> Vec3A {
 
 /// `Σ_j V ∇W_ij (p_i + p_j)`.
 #[inline(always)]
-fn pressure_gradient(x: &[Vec3A], p: &[f32], i: usize, (near, slope): (&[u32], &[f32])) -> Vec3A {
+fn pressure_gradient(x: &[Vec3A], p: &[f32], i: usize, pairs: (&[u32], &[f32])) -> Vec3A {
     let (here, own) = (x[i], p[i]);
-    let mut sum = Vec3A::ZERO;
-    for (&j, &s) in near.iter().zip(slope) {
-        let j = j as usize;
-        sum += s * (own + p[j]) * (here - x[j]);
-    }
-    sum
-}
-
-fn note_chunk(
-    walls: &mut ChunkWalls,
-    images: &ChunkImages,
-    first: usize,
-    pressure: &[f32],
-    inverse_density: &[f32],
-) {
-    for k in 0..walls.len() {
-        let i = first + k;
-        let mut push = Vec3A::ZERO;
-        for image in images.of(k) {
-            push -= (pressure[i] + pressure[image.neighbour as usize]) * image.own;
-        }
-        push *= inverse_density[i];
-        for mirror in walls.of_mut(k) {
-            mirror.push += push.dot(mirror.wall.normal.into());
-        }
-    }
+    let p = &p[..x.len()];
+    sum_pairs(pairs, |j, s| s * (own + p[j]) * (here - x[j]))
 }

@@ -23,6 +23,8 @@ pub enum StepLimit {
     SurfaceTension,
     /// The largest acceleration may move a particle only part of the support radius.
     Acceleration,
+    /// A moving wall may cross only part of the distance between particles.
+    MovingWall,
     /// The sub-step of a deformable body.
     Solid,
     /// The scene fixes the sub-step.
@@ -39,6 +41,7 @@ impl std::fmt::Display for StepLimit {
             StepLimit::Diffusion => "diffusion",
             StepLimit::SurfaceTension => "surface tension",
             StepLimit::Acceleration => "acceleration",
+            StepLimit::MovingWall => "the speed of a moving wall",
             StepLimit::Solid => "the sub-step of a body",
             StepLimit::Fixed => "the scene's fixed sub-step",
         })
@@ -54,7 +57,19 @@ pub struct StepBound {
     pub limit: StepLimit,
 }
 
+/// The share of the distance between particles that a wall may cross in a sub-step.
+const WALL_TRAVEL: f32 = 0.2;
+
 impl Fluid {
+    /// The largest sub-step in which walls of up to `speed` do not move through a
+    /// layer of particles.
+    pub fn wall_bound(&self, speed: f32) -> StepBound {
+        StepBound {
+            dt: WALL_TRAVEL * self.settings().spacing / speed,
+            limit: StepLimit::MovingWall,
+        }
+    }
+
     /// The largest stable sub-step for particles no faster than `speed` and
     /// accelerated no more than `acceleration`, at Courant number `cfl`.
     ///

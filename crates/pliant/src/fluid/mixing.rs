@@ -34,8 +34,9 @@ impl Incompressible {
                         let mut shear = shear_rate(x, v, i, pairs.of(k));
                         // The liquid that sticks to a wall is not in the sums.
                         for m in walls.of(i).iter().filter(|m| m.no_slip) {
-                            let along =
-                                v[i] - v[i].dot(m.wall.normal.into()) * Vec3A::from(m.wall.normal);
+                            let slip = v[i] - Vec3A::from(m.wall.velocity);
+                            let normal = Vec3A::from(m.wall.normal);
+                            let along = slip - slip.dot(normal) * normal;
                             let d = m.wall.distance.max(0.1 * self.kernel.support_radius);
                             shear = shear.max(m.wall.drag * along.length() / d);
                         }

@@ -14,6 +14,9 @@ use crate::math::Xyz;
 use crate::simd::{Lanes, WIDTH, dispatch};
 use crate::space::{CellGrid, Rows};
 
+/// Room that a list gets when it becomes too short.
+const SPARE: usize = 512;
+
 /// The neighbours of one chunk of particles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkPairs {
@@ -39,6 +42,15 @@ impl ChunkPairs {
     pub fn weights_of(&self, k: usize) -> (&[u32], &[f32]) {
         let range = self.start[k] as usize..self.start[k + 1] as usize;
         (&self.neighbour[range.clone()], &self.weight[range])
+    }
+
+    /// Makes the lists longer, without the doubling that would leave half of them
+    /// unused.
+    fn grow(&mut self, len: usize) {
+        self.neighbour.reserve_exact(len - self.neighbour.len());
+        self.neighbour.resize(len, 0);
+        self.slope.reserve_exact(len - self.slope.len());
+        self.slope.resize(len, 0.0);
     }
 
     /// Computes the weights from (particle, neighbour, slope).
@@ -140,8 +152,7 @@ fn find_chunk<L: Lanes>(
         for i in cell {
             let room = end + candidates + WIDTH;
             if chunk.neighbour.len() < room {
-                chunk.neighbour.resize(room, 0);
-                chunk.slope.resize(room, 0.0);
+                chunk.grow(room + SPARE);
             }
             let begin = end;
             end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
@@ -239,13 +250,30 @@ fn slopes<L: Lanes>(
     (l.sum(values), l.sum(squares))
 }
 
+/// Sums `term` over the neighbours of a particle: first argument the neighbour's
+/// index, second the slope or weight of the pair. Two sums in turn, because each
+/// addition waits for the one before it.
+#[inline(always)]
+pub(crate) fn sum_pairs(
+    (near, slope): (&[u32], &[f32]),
+    term: impl Fn(usize, f32) -> Vec3A,
+) -> Vec3A {
+    let (mut even, mut odd) = (Vec3A::ZERO, Vec3A::ZERO);
+    let (near_pairs, near_rest) = near.as_chunks::<2>();
+    let (slope_pairs, slope_rest) = slope.as_chunks::<2>();
+    for (j, s) in near_pairs.iter().zip(slope_pairs) {
+        even += term(j[0] as usize, s[0]);
+        odd += term(j[1] as usize, s[1]);
+    }
+    for (&j, &s) in near_rest.iter().zip(slope_rest) {
+        even += term(j as usize, s);
+    }
+    even + odd
+}
+
 /// `Σ V ∇W` over the neighbours of particle `i`.
 #[inline(always)]
-pub(crate) fn gradient_sum(x: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> Vec3A {
+pub(crate) fn gradient_sum(x: &[Vec3A], i: usize, pairs: (&[u32], &[f32])) -> Vec3A {
     let here = x[i];
-    let mut sum = Vec3A::ZERO;
-    for (&j, &s) in near.iter().zip(slope) {
-        sum += s * (here - x[j as usize]);
-    }
-    sum
+    sum_pairs(pairs, |j, s| s * (here - x[j]))
 }

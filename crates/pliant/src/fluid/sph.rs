@@ -404,7 +404,7 @@ fn force_chunk<L: Lanes, const TENSION: bool>(
                 for image in Images::of(seen.place, planes).as_slice() {
                     let from = Seen {
                         place: image.place,
-                        velocity: image.reflect_motion(planes, seen.velocity),
+                        velocity: image.reflect_velocity(planes, seen.velocity),
                         ..seen
                     };
                     let rows = grid.rows_around(image.place);
@@ -468,7 +468,7 @@ impl Sums {
     fn mirrored(self, image: &Image, mirrors: &[Mirror]) -> Sums {
         Sums {
             pressure: image.weight * image.reflect(mirrors, self.pressure),
-            viscosity: image.drag * image.reflect_motion(mirrors, self.viscosity),
+            viscosity: image.drag * image.reflect_drag(mirrors, self.viscosity),
             normal: image.weight * image.reflect(mirrors, self.normal),
             laplacian: image.weight * self.laplacian,
         }

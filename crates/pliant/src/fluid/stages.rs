@@ -57,6 +57,10 @@ impl Fluid {
         for ((density, rest), fullness) in self.density.iter_mut().zip(rest).zip(&solver.fullness) {
             *density = rest * fullness;
         }
+        // A particle that does not even see itself is nowhere.
+        for (i, _) in solver.fullness.iter().enumerate().filter(|f| *f.1 <= 0.0) {
+            self.velocity.x[i] = f32::NAN;
+        }
     }
 
     /// Slows an incompressible liquid down by its viscosity and spreads what it
@@ -123,8 +127,12 @@ impl Fluid {
             tolerance,
             max_iterations,
         );
-        solver.note_pushes(&mut self.walls, pressure, &self.inverse_density);
         solver.store_velocities(&mut self.velocity);
+        if goal == Goal::Density {
+            let (impulse, pressure) = (&self.impulse, &self.pressure);
+            let both = |i: usize| impulse[i] + pressure[i];
+            solver.note_pushes(&mut self.walls, both, &self.inverse_density);
+        }
     }
 
     /// Computes the accelerations by pressure, viscosity and surface tension.

@@ -339,6 +339,9 @@ impl Fluid {
             self.liquid[first + i] = content.liquid;
             self.inverse_mass[first + i] = 1.0 / (density * self.particle_volume());
             self.concentration[first + i] = content.concentration;
+            // What lies beyond the last particle is not always zero.
+            self.pressure[first + i] = 0.0;
+            self.impulse[first + i] = 0.0;
             self.id[first + i] = self.next_id;
             self.side[first + i] = side(p.position);
             self.next_id = self.next_id.wrapping_add(1);

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::grip::PAIR_VISCOSITY;
 use super::incompressible::{Incompressible, Solved};
-use super::pairs::ChunkPairs;
+use super::pairs::{ChunkPairs, sum_pairs};
 use super::walls::Walls;
 
 /// Where `viscosity dt / (density h²)` is below this, an explicit step neither rings
@@ -73,23 +73,54 @@ impl Incompressible {
         if n == 0 || stiffest <= 0.0 {
             return Solved::default();
         }
-        self.weigh_viscosity(dt, viscosity, inverse_density, walls);
         let solved = if stiffest * dt / (h * h) < EXPLICIT {
-            self.apply(Image::OfVelocity);
-            let (image, v) = (&self.viscosity.image, &mut self.v);
-            (v, image, inverse_density)
-                .into_par_iter()
-                .with_min_len(4096)
-                .for_each(|(v, image, inv)| *v -= *inv * *image);
+            self.diffuse_explicitly(dt, viscosity, inverse_density, walls);
             Solved {
                 iterations: 1,
                 error: 0.0,
             }
         } else {
+            self.weigh_viscosity(dt, viscosity, inverse_density, walls);
             self.conjugate_gradients(inverse_density)
         };
         self.note_drag(viscosity, inverse_density, walls);
         solved
+    }
+
+    /// One explicit step: a single walk over the pairs.
+    fn diffuse_explicitly(
+        &mut self,
+        dt: f32,
+        viscosity: &[f32],
+        inverse_density: &[f32],
+        walls: &Walls,
+    ) {
+        let (x, v, wall_grip) = (&self.x[..], &self.v[..], &self.grip);
+        let viscosity = &viscosity[..x.len()];
+        let soft = 0.01 * self.kernel.support_radius.powi(2);
+        let image = &mut self.viscosity.image;
+        image.resize(x.len(), Vec3A::ZERO);
+        (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (image, pairs))| {
+                for (k, image) in image.iter_mut().enumerate() {
+                    let i = c * CHUNK + k;
+                    let (here, own, mu) = (x[i], v[i], viscosity[i]);
+                    let pull = sum_pairs(pairs.of(k), |j, slope| {
+                        let d = here - x[j];
+                        let weight = (mu + viscosity[j]) * slope / (d.length_squared() + soft);
+                        weight * d.dot(own - v[j]) * d
+                    });
+                    let mut force = 0.5 * PAIR_VISCOSITY * pull;
+                    for mirror in walls.of(i).iter().filter(|m| m.no_slip) {
+                        let grip = mu * mirror.wall.drag * wall_grip.at(mirror.wall.distance);
+                        force -= grip * (own - Vec3A::from(mirror.wall.velocity));
+                    }
+                    *image = own + dt * inverse_density[i] * force;
+                }
+            });
+        std::mem::swap(&mut self.v, &mut self.viscosity.image);
     }
 
     /// Notes with the walls how much their grip slows the particles, in m/s².
@@ -101,7 +132,8 @@ impl Incompressible {
                 let i = c * CHUNK + k;
                 for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
                     let rate = viscosity[i] * mirror.wall.drag * grip.at(mirror.wall.distance);
-                    mirror.drag = (-rate * inverse_density[i] * v[i]).into();
+                    let slip = v[i] - Vec3A::from(mirror.wall.velocity);
+                    mirror.drag = (-rate * inverse_density[i] * slip).into();
                 }
             }
         });
@@ -120,12 +152,7 @@ impl Incompressible {
         for a in [&mut s.grip, &mut s.inverse_diagonal] {
             a.resize(n, 0.0);
         }
-        for a in [
-            &mut s.drive,
-            &mut s.residual,
-            &mut s.direction,
-            &mut s.image,
-        ] {
+        for a in [&mut s.drive, &mut s.image] {
             a.resize(n, Vec3A::ZERO);
         }
         let (x, wall_grip) = (&self.x[..], &self.grip);
@@ -152,7 +179,9 @@ impl Incompressible {
                     drive[k] = Vec3A::ZERO;
                     for mirror in walls.of(k).iter().filter(|m| m.no_slip) {
                         let own = dt * viscosity[i] * mirror.wall.drag;
-                        grip[k] += own * wall_grip.at(mirror.wall.distance);
+                        let own = own * wall_grip.at(mirror.wall.distance);
+                        grip[k] += own;
+                        drive[k] += own * Vec3A::from(mirror.wall.velocity);
                     }
                     diagonal[k] = 1.0
                         / (1.0 / inverse_density[i]
@@ -199,6 +228,9 @@ impl Incompressible {
 
     /// Solves `(ρ + dt L) v = ρ v*` with the diagonal as preconditioner.
     fn conjugate_gradients(&mut self, inverse_density: &[f32]) -> Solved {
+        let n = self.v.len();
+        self.viscosity.residual.resize(n, Vec3A::ZERO);
+        self.viscosity.direction.resize(n, Vec3A::ZERO);
         // The first guess is v*, so its residual is the viscous part alone.
         self.apply(Image::OfVelocity);
         let ViscositySolver {
@@ -297,15 +329,12 @@ enum Image<'a> {
 /// `Σ_j weight (x_ij · v_ij) x_ij`.
 #[inline(always)]
 fn friction(x: &[Vec3A], v: &[Vec3A], i: usize, k: usize, pairs: &ChunkPairs) -> Vec3A {
-    let (near, weight) = pairs.weights_of(k);
     let (here, own) = (x[i], v[i]);
-    let mut sum = Vec3A::ZERO;
-    for (&j, &w) in near.iter().zip(weight) {
-        let j = j as usize;
+    let v = &v[..x.len()];
+    sum_pairs(pairs.weights_of(k), |j, w| {
         let d = here - x[j];
-        sum += w * d.dot(own - v[j]) * d;
-    }
-    sum
+        w * d.dot(own - v[j]) * d
+    })
 }
 
 /// `Σ_j weight r²`.

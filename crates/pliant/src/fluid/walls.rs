@@ -164,15 +164,30 @@ impl Image {
         v
     }
 
-    /// The same for velocities and viscous forces. The image of liquid that slips
-    /// along a wall moves like a reflection; where it sticks, the image moves the
-    /// other way, so that the liquid rests at the wall.
+    /// The same for velocities. As the wall sees it, the image of liquid that slips
+    /// along moves like a reflection; where it sticks, the image moves the other way,
+    /// so that the liquid rests at the wall.
     #[inline]
-    pub fn reflect_motion(&self, mirrors: &[Mirror], v: Vec3) -> Vec3 {
+    pub fn reflect_velocity(&self, mirrors: &[Mirror], v: Vec3) -> Vec3 {
+        let walls = self.walls[..self.count].iter().map(|&w| &mirrors[w]);
+        let mut mirrored = v;
+        for m in walls {
+            if m.no_slip {
+                return 2.0 * m.wall.velocity - v;
+            }
+            let n = m.wall.normal;
+            mirrored -= 2.0 * (mirrored - m.wall.velocity).dot(n) * n;
+        }
+        mirrored
+    }
+
+    /// The same for viscous forces, which do not know how the wall moves.
+    #[inline]
+    pub fn reflect_drag(&self, mirrors: &[Mirror], f: Vec3) -> Vec3 {
         if self.walls[..self.count].iter().any(|&w| mirrors[w].no_slip) {
-            -v
+            -f
         } else {
-            self.reflect(mirrors, v)
+            self.reflect(mirrors, f)
         }
     }
 

@@ -33,6 +33,29 @@ impl TriMesh {
         (b - a).cross(c - a)
     }
 
+    /// Mean length of the triangles' edges in metres; 0 without triangles.
+    pub fn mean_edge(&self) -> f32 {
+        let edges = |t: usize| {
+            let [a, b, c] = self.corners(t);
+            (a.distance(b) + b.distance(c) + c.distance(a)) / 3.0
+        };
+        let sum: f32 = (0..self.triangles.len()).map(edges).sum();
+        sum / self.triangles.len().max(1) as f32
+    }
+
+    /// Unit normals at the vertices, the triangles around weighted by area.
+    pub fn vertex_normals(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.vertices.len()];
+        for (t, corners) in self.triangles.iter().enumerate() {
+            let n = self.area_normal(t);
+            corners.iter().for_each(|&v| normals[v as usize] += n);
+        }
+        for n in &mut normals {
+            *n = n.normalize_or(Vec3::Y);
+        }
+        normals
+    }
+
     /// Enclosed volume by the divergence theorem; meaningful for closed meshes,
     /// negative if the triangles face inwards.
     pub fn volume(&self) -> f32 {

@@ -2,7 +2,8 @@
 //! checkpoints.
 //!
 //! Start with [`Probe`]: a named set of numbers to record. `section.rs` counts what
-//! flows through a part of a plane, `wetting.rs` what liquid touches, `extent.rs`
+//! flows through a part of a plane, `wetting.rs` what liquid touches, `coating.rs`
+//! what it leaves there, `extent.rs`
 //! says where liquid is; `observers.rs` calls them while the world moves.
 //!
 //! Observers read matter through its views only (see [`crate::world::Matter`]),
@@ -10,6 +11,7 @@
 
 mod checkpoint;
 mod chunks;
+mod coating;
 mod extent;
 mod hash;
 mod observers;
@@ -20,6 +22,7 @@ mod totals;
 mod wetting;
 
 pub use checkpoint::{CheckpointError, Decoder, Encoder, FORMAT_VERSION};
+pub use coating::{Coating, CoatingError, CoatingSettings};
 pub use extent::{Extent, front};
 pub use hash::StateHash;
 pub(crate) use observers::Observers;

@@ -1,6 +1,9 @@
-//! What a world watches while it moves: sections and wetted obstacles.
+//! What a world watches while it moves: sections, wetted and coated obstacles.
 
-use super::{CheckpointError, Decoder, Encoder, Section, Wetting, WettingError};
+use super::{
+    CheckpointError, Coating, CoatingError, CoatingSettings, Decoder, Encoder, Section, Wetting,
+    WettingError,
+};
 use crate::contact::Obstacle;
 use crate::fluid::Fluid;
 use crate::math::XyzVec;
@@ -12,6 +15,7 @@ use crate::world::{Matter, World};
 pub(crate) struct Observers {
     sections: Slots<Section>,
     wettings: Slots<Wetting>,
+    coatings: Slots<Coating>,
     /// Where the points of each liquid were before they moved.
     before: Vec<XyzVec>,
     /// How far the fastest point may have come since the wettings have looked.
@@ -71,6 +75,27 @@ impl World {
         self.observers.wettings.remove(wetting)
     }
 
+    /// Lets every contact with a mesh leave a film on it.
+    pub fn add_coating(
+        &mut self,
+        obstacle: Handle<Obstacle>,
+        settings: CoatingSettings,
+    ) -> Result<Handle<Coating>, CoatingError> {
+        let surface = self.obstacle(obstacle).ok_or(CoatingError::NoObstacle)?;
+        let coating = Coating::new(obstacle, surface, settings)?;
+        Ok(self.observers.coatings.add(coating))
+    }
+
+    /// The film on an obstacle.
+    pub fn coating(&self, coating: Handle<Coating>) -> Option<&Coating> {
+        self.observers.coatings.get(coating)
+    }
+
+    /// The film on an obstacle, to put a stored one there.
+    pub fn coating_mut(&mut self, coating: Handle<Coating>) -> Option<&mut Coating> {
+        self.observers.coatings.get_mut(coating)
+    }
+
     /// Before the first sub-step of a step of `dt` seconds.
     pub(crate) fn observe_start(&mut self, dt: f32) {
         let sections = self.observers.sections.iter_mut();
@@ -104,12 +129,28 @@ impl World {
                 section.count(places.view(), &fluid.points(), fluid.particle_volume());
             }
         }
+        self.paint_walls(dt);
         // A drop wets a disc wider than a spacing: looking once for every spacing
         // that the fastest has gone leaves no gaps in its trail.
         self.observers.travelled += self.max_speed * dt;
         let spacings = self.fluids.iter().map(|(_, f)| f.settings().spacing);
         if self.observers.travelled >= spacings.fold(f32::INFINITY, f32::min) {
             self.look_at_walls();
+        }
+    }
+
+    /// Paints what has touched walls during the last sub-step.
+    fn paint_walls(&mut self, dt: f32) {
+        for (_, coating) in self.observers.coatings.iter_mut() {
+            let obstacle = self.obstacles.get(coating.obstacle());
+            let Some(mesh) = obstacle.and_then(Obstacle::triangles) else {
+                continue;
+            };
+            let fluids = &self.fluids;
+            coating.paint(mesh, &self.contacts, dt, |matter| {
+                let fluid = fluids.iter().find(|(i, _)| *i == matter as usize);
+                fluid.map_or(0.0, |(_, f)| f.settings().spacing.powi(2))
+            });
         }
     }
 
@@ -124,10 +165,14 @@ impl World {
 
     pub(crate) fn save_observers(&self, out: &mut Encoder) {
         let Observers {
-            sections, wettings, ..
+            sections,
+            wettings,
+            coatings,
+            ..
         } = &self.observers;
         sections.iter().for_each(|(_, s)| s.save(out));
         wettings.iter().for_each(|(_, w)| w.save(out));
+        coatings.iter().for_each(|(_, c)| c.save(out));
     }
 
     /// Restores what [`World::save_observers`] wrote; the matter must be in place.
@@ -137,6 +182,9 @@ impl World {
         }
         for (_, wetting) in self.observers.wettings.iter_mut() {
             wetting.load(from)?;
+        }
+        for (_, coating) in self.observers.coatings.iter_mut() {
+            coating.load(from)?;
         }
         self.look_at_walls();
         Ok(())
@@ -152,6 +200,9 @@ impl Observers {
         }
         for (i, wetting) in self.wettings.iter() {
             text += &format!("wetting {i} {} ", wetting.design());
+        }
+        for (i, coating) in self.coatings.iter() {
+            text += &format!("coating {i} {} ", coating.design());
         }
         text
     }

@@ -132,12 +132,12 @@ impl Wetting {
     /// Looks again at the obstacle, if it is still there, and at all `fluids`.
     pub(super) fn update(&mut self, obstacle: Option<&Obstacle>, fluids: &[&Fluid]) {
         let plane = obstacle.and_then(Obstacle::as_plane);
-        let mesh = obstacle.and_then(Obstacle::triangles);
+        let mesh = obstacle.and_then(Obstacle::triangles_now);
         self.now = match (&mut self.patches, plane, mesh) {
             (Patches::Plane(cells), Some((normal, offset)), _) => {
                 cells.update(normal, offset, fluids)
             }
-            (Patches::Mesh(parts), None, Some(mesh)) => parts.update(mesh, fluids),
+            (Patches::Mesh(parts), None, Some(mesh)) => parts.update(&mesh, fluids),
             _ => 0.0,
         };
     }

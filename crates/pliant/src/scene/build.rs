@@ -1,5 +1,6 @@
 //! From a description to a world.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -16,7 +17,7 @@ use crate::fluid::{
 };
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
-use crate::observe::Probe;
+use crate::observe::{Coating, CoatingSettings, Probe};
 use crate::slots::Handle;
 use crate::solid::Solid;
 use crate::space::{CellGrid, NeighbourSearch};
@@ -33,6 +34,8 @@ pub struct Built {
     pub solids: Vec<Handle<Solid>>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
+    /// The films on obstacles, with the obstacle's number in the scene.
+    pub coatings: Vec<(usize, Handle<Coating>)>,
     /// The probes, in the scene's order.
     pub probes: Vec<Probe>,
 }
@@ -59,13 +62,27 @@ impl Scene {
         let reaches = bodies.iter().map(|b| 2.2 * b.thickness());
         let largest_spacing = spacings.chain(reaches).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
+        let mut coatings = Vec::new();
         let mut meshes: Vec<(&str, Arc<TriMesh>)> = Vec::new();
         for (i, o) in s.obstacle.iter().enumerate() {
             let obstacle = self.obstacle(i, o, largest_spacing)?;
-            if let Some(mesh) = obstacle.triangles() {
-                meshes.push((&o.name, mesh.clone()));
+            // Where it is at the start, which keyframes may have elsewhere.
+            match (obstacle.triangles(), obstacle.triangles_now()) {
+                (Some(_), Some(Cow::Owned(mesh))) => meshes.push((&o.name, Arc::new(mesh))),
+                (Some(mesh), _) => meshes.push((&o.name, mesh.clone())),
+                (None, _) => {}
             }
-            obstacles.push((world.add_obstacle(obstacle), o.opacity));
+            let handle = world.add_obstacle(obstacle);
+            obstacles.push((handle, o.opacity));
+            if let Some(c) = &o.coating {
+                let settings = CoatingSettings {
+                    film: c.film,
+                    time: c.time,
+                };
+                let key = [Key::Name("obstacle"), Key::Item(i), Key::Name("coating")];
+                let coating = world.add_coating(handle, settings);
+                coatings.push((i, coating.map_err(|e| self.at(&key, e.to_string()))?));
+            }
         }
         for f in &s.field {
             world.add_field(Field {
@@ -90,6 +107,7 @@ impl Scene {
             fluids,
             solids,
             obstacles,
+            coatings,
             probes,
             world,
         })

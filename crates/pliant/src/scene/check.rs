@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::Scene;
 use super::description as d;
 use super::error::{Key, SceneError};
+use super::motion;
 use super::probe;
 use crate::field::{Action, Region};
 use crate::fluid::PressureMethod;
@@ -82,6 +83,9 @@ impl Scene {
             here.optional("sdf_cell", o.sdf_cell, Rule::Positive)?;
             here.vector("rotate", o.rotate)?;
             here.place("translate", o.translate)?;
+            if let Some(m) = &o.motion {
+                motion::check(&here.key("motion"), m)?;
+            }
         }
         for (i, f) in s.field.iter().enumerate() {
             let here = &top.item("field", i);
@@ -96,7 +100,11 @@ impl Scene {
             here.name(&p.name, s.probe[..i].iter().map(|p| &p.name), "probes")?;
             probe::check(here, p, s)?;
         }
-        check_camera(&top.key("camera"), &s.camera)
+        check_camera(&top.key("camera"), &s.camera)?;
+        check_picture(&top.key("picture"), &s.picture)?;
+        let cell = s.output.surface_cell;
+        top.key("output")
+            .number("surface_cell", cell, Rule::Between(0.05, 4.0))
     }
 
     fn check_times(&self) -> Result<(), SceneError> {
@@ -261,17 +269,7 @@ fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), Sc
     if e.speed.is_some() == e.rate.is_some() {
         return Err(here.error("speed", "give either `speed` (m/s) or `rate` (m³/s)"));
     }
-    if let Some(stop) = e.stop
-        && (stop.is_nan() || stop <= e.start)
-    {
-        return Err(here.error(
-            "stop",
-            format!(
-                "`stop` is {stop} s, but must be after `start`, {} s",
-                e.start
-            ),
-        ));
-    }
+    here.after_start("stop", e.start, e.stop)?;
     // A nozzle makes whole discs.
     let disc = std::f64::consts::PI * f64::from(e.radius / f.spacing).powi(2);
     if disc > f.max_particles as f64 {
@@ -287,6 +285,21 @@ fn check_emitter(here: &Part<'_>, e: &d::Emitter, f: &d::Fluid) -> Result<(), Sc
             .with_help("make `radius` smaller or `spacing` larger"));
     }
     Ok(())
+}
+
+fn check_picture(here: &Part<'_>, p: &d::Picture) -> Result<(), SceneError> {
+    for side in p.size {
+        here.number("size", side, Rule::Between(16.0, 16_384.0))?;
+    }
+    here.number("samples", p.samples, Rule::Between(1.0, 4096.0))?;
+    here.number("every", p.every, Rule::Positive)?;
+    let xray = &here.key("xray");
+    xray.number("volume_scale", p.xray.volume_scale, Rule::Positive)?;
+    xray.place("volume_translate", p.xray.volume_translate)?;
+    xray.number("wall", p.xray.wall, Rule::NotNegative)?;
+    xray.optional("level", p.xray.level, Rule::Finite)?;
+    xray.number("contrast", p.xray.contrast, Rule::Positive)?;
+    xray.number("noise", p.xray.noise, Rule::NotNegative)
 }
 
 fn check_camera(here: &Part<'_>, c: &d::Camera) -> Result<(), SceneError> {
@@ -320,7 +333,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn key(&self, name: &'a str) -> Part<'a> {
+    pub fn key(&self, name: &'a str) -> Part<'a> {
         let mut path = self.path.clone();
         path.push(Key::Name(name));
         Part {
@@ -329,17 +342,22 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn item(&self, name: &'a str, i: usize) -> Part<'a> {
+    pub fn item(&self, name: &'a str, i: usize) -> Part<'a> {
         let mut part = self.key(name);
         part.path.push(Key::Item(i));
         part
     }
 
-    pub(super) fn error(&self, key: &'a str, message: impl Into<String>) -> SceneError {
+    /// An error of the table as a whole.
+    pub fn here(&self, message: impl Into<String>) -> SceneError {
+        self.scene.at(&self.path, message)
+    }
+
+    pub fn error(&self, key: &'a str, message: impl Into<String>) -> SceneError {
         self.scene.at(&self.key(key).path, message)
     }
 
-    fn number(&self, key: &'a str, v: impl Into<f64>, rule: Rule) -> Result<(), SceneError> {
+    pub fn number(&self, key: &'a str, v: impl Into<f64>, rule: Rule) -> Result<(), SceneError> {
         let v = v.into();
         if rule.allows(v) {
             return Ok(());
@@ -368,7 +386,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    pub(super) fn place(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub fn place(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if is_near(v) {
             return Ok(());
         }
@@ -378,7 +396,23 @@ impl<'a> Part<'a> {
         ))
     }
 
-    pub(super) fn direction(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    /// The end of what begins at `start`, in seconds.
+    pub fn after_start(
+        &self,
+        key: &'a str,
+        start: f64,
+        stop: Option<f64>,
+    ) -> Result<(), SceneError> {
+        match stop {
+            Some(stop) if stop.is_nan() || stop <= start => Err(self.error(
+                key,
+                format!("`{key}` is {stop} s, but must be after `start`, {start} s"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn direction(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if v.try_normalize().is_some() {
             return Ok(());
         }

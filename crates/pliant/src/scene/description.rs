@@ -37,7 +37,7 @@ pub struct Description {
     /// Deformable bodies.
     #[serde(default)]
     pub solid: Vec<Solid>,
-    /// Static surfaces.
+    /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
     /// What else acts on matter.
@@ -52,6 +52,12 @@ pub struct Description {
     /// Where pictures are taken from; chosen to show everything if left out.
     #[serde(default)]
     pub camera: Camera,
+    /// What pictures look like.
+    #[serde(default)]
+    pub picture: Picture,
+    /// Which files are written besides pictures and particles.
+    #[serde(default)]
+    pub output: Output,
 }
 
 /// How steps are divided.
@@ -213,7 +219,7 @@ pub struct Emitter {
     pub concentration: f32,
 }
 
-/// A static surface.
+/// A surface, at rest or moving as prescribed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Obstacle {
@@ -253,6 +259,127 @@ pub struct Obstacle {
     /// 0 (not drawn) to 1 (opaque).
     #[serde(default = "defaults::opacity")]
     pub opacity: f32,
+    /// How it moves, whatever bumps into it; at rest if left out.
+    pub motion: Option<Motion>,
+    /// Liquid leaves a film on it (meshes only).
+    pub coating: Option<Coating>,
+}
+
+/// A prescribed motion. What is given adds up; all turning is about one axis. The
+/// obstacle begins at its own place, and stands still before `start` and after `stop`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Motion {
+    /// Begins at this time, in seconds.
+    #[serde(default)]
+    pub start: f64,
+    /// Ends at this time, in seconds; never if left out.
+    pub stop: Option<f64>,
+    /// The axis of all turning.
+    #[serde(default = "defaults::up")]
+    #[schemars(with = "[f32; 3]")]
+    pub axis: Vec3,
+    /// A point of the axis in metres; the middle of the shape if left out.
+    #[schemars(with = "Option<[f32; 3]>")]
+    pub pivot: Option<Vec3>,
+    /// Constant velocity in m/s.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub velocity: Vec3,
+    /// Constant turning in degrees per second, counter-clockwise seen against the axis.
+    #[serde(default)]
+    pub spin: f32,
+    /// To and fro.
+    pub oscillation: Option<Oscillation>,
+    /// From place to place.
+    #[serde(default)]
+    pub keyframes: Vec<Keyframe>,
+    /// How it goes from one keyframe to the next.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+    /// A wave of contraction along a tube or a colon.
+    pub peristalsis: Option<Peristalsis>,
+}
+
+/// A motion to and fro: `sin(360° frequency t + phase) - sin(phase)` times the
+/// amplitudes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Oscillation {
+    /// In metres.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub amplitude: Vec3,
+    /// Amplitude of turning about the axis, in degrees.
+    #[serde(default)]
+    pub angle: f32,
+    /// In Hz.
+    pub frequency: f32,
+    /// In degrees; 90 or -90 makes it begin at rest.
+    #[serde(default)]
+    pub phase: f32,
+}
+
+/// A place and when to be there.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Keyframe {
+    /// In seconds since the motion's start.
+    pub time: f64,
+    /// From the obstacle's own place, in metres.
+    #[serde(default)]
+    #[schemars(with = "[f32; 3]")]
+    pub translation: Vec3,
+    /// Turn about the axis, in degrees.
+    #[serde(default)]
+    pub angle: f32,
+}
+
+/// How an obstacle goes from one keyframe to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    /// Coming to rest at each.
+    #[default]
+    Smooth,
+    /// At constant speed.
+    Linear,
+}
+
+/// Rings of contraction that travel along the axis of a tube. They grow within one
+/// period, and leave the ends of the tube alone.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Peristalsis {
+    /// How far the tube closes: 0 not at all, at most 0.95.
+    pub amplitude: f32,
+    /// Distance between two rings along the axis, in metres.
+    pub wave_length: f32,
+    /// In m/s along the axis; below 0 towards its beginning (of a colon, the rectum).
+    pub speed: f32,
+    /// 1 for a sine, up to 100; the larger, the narrower the rings.
+    #[serde(default = "defaults::sharpness")]
+    pub sharpness: f32,
+}
+
+/// How a wall takes on a film of liquid.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Coating {
+    /// Thickness in metres that the film comes to.
+    pub film: f32,
+    /// Seconds of contact after which about two thirds of that are there.
+    pub time: f32,
+}
+
+impl Default for Coating {
+    fn default() -> Self {
+        let settings = crate::observe::CoatingSettings::default();
+        Coating {
+            film: settings.film,
+            time: settings.time,
+        }
+    }
 }
 
 /// How the triangles of an obstacle are found.
@@ -289,6 +416,10 @@ pub enum Shape {
         /// Largest corner.
         #[schemars(with = "[f32; 3]")]
         max: Vec3,
+        /// Squares along each edge. A box within a liquid is best divided as finely
+        /// as the particles are.
+        #[serde(default = "defaults::cells")]
+        cells: [u32; 3],
     },
     /// A sphere of triangles.
     Sphere {
@@ -475,6 +606,142 @@ pub enum Colouring {
     Speed,
 }
 
+/// What pictures look like.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Picture {
+    /// Quick particles, a ray-traced still, or an X-ray.
+    pub style: Style,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Rays per pixel of a still.
+    pub samples: u32,
+    /// Draw every so many frames; stills take seconds each.
+    pub every: u32,
+    /// Also write the pictures as one animation, `animation.gif`.
+    pub animation: bool,
+    /// Draw particles in stills, instead of the liquid's surface.
+    pub particles: bool,
+    /// How X-ray pictures are made.
+    pub xray: Xray,
+}
+
+impl Default for Picture {
+    fn default() -> Self {
+        Picture {
+            style: Style::Quick,
+            size: [960, 720],
+            samples: 16,
+            every: 1,
+            animation: false,
+            particles: false,
+            xray: Xray::default(),
+        }
+    }
+}
+
+/// Kinds of pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Style {
+    /// Particles coloured by speed: quick enough for every frame.
+    #[default]
+    Quick,
+    /// Liquid surface, glass and tissue by rays: seconds per picture.
+    Ray,
+    /// Fluoroscopy: attenuation through liquid, walls and patient.
+    Xray,
+}
+
+/// How X-ray pictures are made.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Xray {
+    /// Stand a made-up abdomen around the scene; if left out, around colons only.
+    pub patient: Option<bool>,
+    /// A CT volume around the scene: a NRRD file, relative to the scene file.
+    pub volume: Option<String>,
+    /// What the values of the volume are.
+    pub volume_unit: VolumeUnit,
+    /// Metres per unit of length in the volume's file: 0.001 for millimetres.
+    pub volume_scale: f32,
+    /// Shift of the volume in metres.
+    #[schemars(with = "[f32; 3]")]
+    pub volume_translate: Vec3,
+    /// Thickness of thin walls in metres.
+    pub wall: f32,
+    /// Attenuation that gives middle grey; chosen from the picture if left out.
+    pub level: Option<f32>,
+    /// Slope of the film's response at middle grey.
+    pub contrast: f32,
+    /// Relative noise of the photons at middle grey.
+    pub noise: f32,
+    /// Dense matter is dark, as on a screen, instead of white, as on film.
+    pub inverted: bool,
+}
+
+impl Default for Xray {
+    fn default() -> Self {
+        Xray {
+            patient: None,
+            volume: None,
+            volume_unit: VolumeUnit::Hounsfield,
+            volume_scale: 0.001,
+            volume_translate: Vec3::ZERO,
+            wall: 0.003,
+            level: None,
+            contrast: 0.95,
+            noise: 0.025,
+            inverted: false,
+        }
+    }
+}
+
+/// What the values of a CT volume are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VolumeUnit {
+    /// Hounsfield units: -1000 is air, 0 is water.
+    #[default]
+    Hounsfield,
+    /// Attenuation in 1/m.
+    Attenuation,
+}
+
+/// Which files are written besides pictures and particles.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Output {
+    /// Write the liquid's surface of every frame as a mesh: `ply`, `obj`, `stl` or
+    /// `vtu`.
+    pub surface: Option<MeshFormat>,
+    /// Side of the surface's cubes in particle spacings.
+    pub surface_cell: f32,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Output {
+            surface: None,
+            surface_cell: 0.5,
+        }
+    }
+}
+
+/// Formats of mesh files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeshFormat {
+    /// Stanford PLY, binary.
+    Ply,
+    /// Wavefront OBJ, text.
+    Obj,
+    /// Stereolithography, binary.
+    Stl,
+    /// VTK unstructured grid, for ParaView.
+    Vtu,
+}
+
 mod defaults {
     pub fn frame() -> f32 {
         0.04
@@ -511,6 +778,15 @@ mod defaults {
     }
     pub fn opacity() -> f32 {
         0.25
+    }
+    pub fn cells() -> [u32; 3] {
+        [1; 3]
+    }
+    pub fn up() -> glam::Vec3 {
+        glam::Vec3::Y
+    }
+    pub fn sharpness() -> f32 {
+        2.0
     }
     pub fn segments() -> u32 {
         48

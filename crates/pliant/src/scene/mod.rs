@@ -13,6 +13,7 @@ mod check;
 pub mod description;
 mod error;
 mod json_place;
+mod motion;
 mod overrides;
 mod probe;
 mod shape;

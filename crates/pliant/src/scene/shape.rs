@@ -7,6 +7,7 @@ use glam::{EulerRot, Quat, Vec3};
 
 use super::check::{is_near, too_far};
 use super::description::{self as d, Index, Shape};
+use super::motion;
 use crate::contact::Obstacle;
 use crate::mesh::{
     Colon, Cuboid, HeightGrid, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
@@ -15,6 +16,9 @@ use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
 
 /// Most segments around a generated shape; a sphere has their square in triangles.
 const MOST_SEGMENTS: u32 = 1_000;
+
+/// Most squares along an edge of a box.
+const MOST_CELLS: u32 = 300;
 
 /// Why a shape cannot be made: the key that is wrong, and why.
 pub(super) struct ShapeError {
@@ -39,6 +43,24 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         o.rotate.y.to_radians(),
         o.rotate.x.to_radians(),
     );
+    let resting = at_rest(o, folder, reach, rotation)?
+        .with_contact(o.restitution, o.friction)
+        .with_no_slip(o.no_slip)
+        .with_contact_angle(o.contact_angle.to_radians());
+    let place = |p| rotation * (o.scale * p) + o.translate;
+    motion::apply(o, resting, place).map_err(|message| ShapeError {
+        key: "motion",
+        message,
+        help: None,
+    })
+}
+
+fn at_rest(
+    o: &d::Obstacle,
+    folder: &Path,
+    reach: f32,
+    rotation: Quat,
+) -> Result<Obstacle, ShapeError> {
     if let Shape::Plane { point, normal } = o.shape {
         if normal.try_normalize().is_none() || !point.is_finite() {
             return Err(wrong(
@@ -49,10 +71,7 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         if !is_near(point) {
             return Err(wrong(too_far()));
         }
-        return Ok(Obstacle::plane(&o.name, point, rotation * normal)
-            .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip)
-            .with_contact_angle(o.contact_angle.to_radians()));
+        return Ok(Obstacle::plane(&o.name, point, rotation * normal));
     }
     if let Some(grid) = landscape(&o.shape) {
         let mut grid = grid?;
@@ -70,12 +89,9 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         if !(is_near(bounds.min) && is_near(bounds.max) && grid.spacing > 0.0) {
             return Err(wrong(too_far()));
         }
-        return Ok(Obstacle::heightfield(&o.name, grid)
-            .with_contact(o.restitution, o.friction)
-            .with_no_slip(o.no_slip)
-            .with_contact_angle(o.contact_angle.to_radians()));
+        return Ok(Obstacle::heightfield(&o.name, grid));
     }
-    let mut mesh = triangles(&o.shape, folder)?;
+    let mut mesh = triangles(&o.shape, folder, motion::rings(o))?;
     mesh.transform(o.scale, rotation, o.translate);
     if !mesh.vertices.iter().all(|&v| is_near(v)) {
         return Err(wrong(too_far()));
@@ -107,13 +123,11 @@ pub(super) fn obstacle(o: &d::Obstacle, folder: &Path, reach: f32) -> Result<Obs
         }
     };
     let reach = reach + index.distance_error();
-    Ok(Obstacle::mesh(&o.name, mesh, index, reach)
-        .with_contact(o.restitution, o.friction)
-        .with_no_slip(o.no_slip)
-        .with_contact_angle(o.contact_angle.to_radians()))
+    Ok(Obstacle::mesh(&o.name, mesh, index, reach))
 }
 
-fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
+/// The mesh of a shape; a tube has so many `rings`, if it needs more than its ends.
+fn triangles(shape: &Shape, folder: &Path, rings: Option<u32>) -> Result<TriMesh, ShapeError> {
     if let Shape::Sphere { segments, .. }
     | Shape::Tube { segments, .. }
     | Shape::WineGlass { segments }
@@ -131,7 +145,18 @@ fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
         Shape::Plane { .. } | Shape::River { .. } | Shape::Heightfield { .. } => {
             return Err(wrong("this shape is not a mesh"));
         }
-        Shape::Box { min, max } => Cuboid::new(*min, *max).build(),
+        Shape::Box { min, max, cells } => {
+            if let Some(many) = cells.iter().find(|&&n| n > MOST_CELLS) {
+                return Err(wrong(format!(
+                    "`cells` has {many}, but must have at most {MOST_CELLS} along each edge"
+                )));
+            }
+            Cuboid {
+                cells: *cells,
+                ..Cuboid::new(*min, *max)
+            }
+            .build()
+        }
         Shape::Sphere {
             center,
             radius,
@@ -153,7 +178,7 @@ fn triangles(shape: &Shape, folder: &Path) -> Result<TriMesh, ShapeError> {
             path: vec![*from, *to],
             radius: *radius,
             segments: *segments,
-            smooth_rings: None,
+            smooth_rings: rings,
             capped: *capped,
         }
         .build(),

@@ -64,6 +64,7 @@ impl Solid {
             let touching = Touching {
                 obstacle,
                 normal,
+                wall: Vec3A::ZERO,
                 grip: match kind {
                     0 => Grip::Stick,
                     1 => Grip::Slide(way),

@@ -5,12 +5,13 @@
 //! yields inside the implicit solve lets the body sink. Points that already touch
 //! are therefore constraints of the solve: they slide along the surface or stick to
 //! it, and the impulse that the solve needs for that decides what they do next.
+//! Where the obstacle moves they go along with it.
 
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::conjugate_gradient::Freedom;
-use crate::contact::{Ball, Contact, Hit, Obstacle, Obstacles, Touch, resolve};
+use crate::contact::{Ball, Contact, Hit, Mover, Obstacle, Obstacles, Touch};
 use crate::field::Field;
 
 /// Points per task.
@@ -74,6 +75,8 @@ pub(super) struct Touching {
     pub obstacle: u32,
     /// From the obstacle to the free side.
     pub normal: Vec3A,
+    /// Velocity of the obstacle there, in m/s; found anew in every step.
+    pub wall: Vec3A,
     pub grip: Grip,
     /// Impulse along the normal in the last step, in N s.
     pub pressing: f32,
@@ -83,7 +86,7 @@ pub(super) struct Touching {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grip {
     Stick,
-    /// Moves along this direction.
+    /// Moves along the obstacle in this direction.
     Slide(Vec3A),
     /// The obstacle would have had to pull: free for a step, so that it can part.
     Parting,
@@ -102,8 +105,8 @@ impl Touching {
     /// The change of velocity that the constraint asks for.
     pub fn stop(&self, velocity: Vec3A) -> Vec3A {
         match self.grip {
-            Grip::Stick => -velocity,
-            Grip::Slide(_) => -velocity.dot(self.normal) * self.normal,
+            Grip::Stick => self.wall - velocity,
+            Grip::Slide(_) => (self.wall - velocity).dot(self.normal) * self.normal,
             Grip::Parting => Vec3A::ZERO,
         }
     }
@@ -133,7 +136,7 @@ impl Touching {
                 }
             }
             Grip::Slide(way) => {
-                let moving = across(velocity);
+                let moving = across(velocity - self.wall);
                 self.grip = if friction > 0.0 && (moving.dot(way) <= 0.0 || moving.length() < SLOW)
                 {
                     Grip::Stick
@@ -162,16 +165,22 @@ impl Environment<'_> {
         if before.is_some_and(|t| t.grip == Grip::Parting) {
             return None;
         }
-        let (obstacle, touch) = self.obstacles.nearest(place, TOUCHING * thickness, place)?;
-        let normal = Vec3A::from(touch.normal);
+        let (obstacle, touch, wall) = self.obstacles.touched(place, TOUCHING * thickness)?;
+        let (normal, wall) = (Vec3A::from(touch.normal), Vec3A::from(wall));
         if let Some(before) = before
             && before.obstacle == obstacle as u32
             && before.normal.dot(normal) > 0.99
         {
-            return Some((Touching { normal, ..before }, touch));
+            let touching = Touching {
+                normal,
+                wall,
+                ..before
+            };
+            return Some((touching, touch));
         }
-        let approach = velocity.dot(normal);
-        let across = velocity - approach * normal;
+        let relative = velocity - wall;
+        let approach = relative.dot(normal);
+        let across = relative - approach * normal;
         let grip = if across.length() < SLOW && self.friction_of(obstacle as u32) > 0.0 {
             Grip::Stick
         } else {
@@ -180,6 +189,7 @@ impl Environment<'_> {
         let touching = Touching {
             obstacle: obstacle as u32,
             normal,
+            wall,
             grip,
             pressing: 0.0,
         };
@@ -216,6 +226,7 @@ pub(super) fn sweep(
         .par_chunks(CHUNK)
         .map(|ways| {
             let (mut stopped, mut contacts) = (Vec::new(), Vec::new());
+            let mut mover = Mover::new(&around.obstacles);
             for way in ways {
                 let ball = Ball {
                     from: way.from,
@@ -223,7 +234,7 @@ pub(super) fn sweep(
                     velocity: way.velocity,
                     radius: thickness,
                 };
-                let (place, velocity) = resolve(&around.obstacles, ball, &mut |hit: Hit| {
+                let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
                     contacts.push(Contact {
                         matter,
                         point_id: way.point,

@@ -3,11 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::bvh_build::{Node, STACK, Split, build};
 use super::gathered::{Gathered, Segment};
 use super::{Crossing, MeshNormals, SurfacePoint, TriangleIndex};
 use crate::contact::triangle::Feature;
+use crate::math::Aabb;
 use crate::mesh::TriMesh;
 
 /// A bounding volume hierarchy. It answers queries of any radius, finds the
@@ -27,6 +29,7 @@ use crate::mesh::TriMesh;
 /// assert_eq!(crossing.triangle, 0);
 /// assert!((crossing.fraction - 0.25).abs() < 1e-6);
 /// ```
+#[derive(Clone)]
 pub struct Bvh {
     mesh: Arc<TriMesh>,
     nodes: Vec<Node>,
@@ -124,6 +127,38 @@ impl Bvh {
         }
     }
 
+    /// Moves the vertices, as many as there are, and fits the boxes to them. The tree
+    /// stays as it was built: right for any motion, fast as long as triangles that
+    /// were neighbours stay so.
+    pub fn refit(&mut self, vertices: Vec<Vec3>) {
+        if vertices.len() != self.mesh.vertices.len() {
+            return;
+        }
+        let mesh = Arc::make_mut(&mut self.mesh);
+        mesh.vertices = vertices;
+        self.triangles
+            .par_iter_mut()
+            .with_min_len(1024)
+            .for_each(|t| *t = Gathered::of(mesh, t.id));
+        self.normals = OnceLock::new();
+        // Children come after their parents.
+        for i in (0..self.nodes.len()).rev() {
+            let node = self.nodes[i];
+            let bounds = if node.is_leaf() {
+                Aabb::of(self.leaf(&node).iter().flat_map(|t| t.corners))
+            } else if node.has_children() {
+                let [a, b] = [node.first, node.first + 1].map(|c| self.nodes[c as usize]);
+                Aabb {
+                    min: a.min.min(b.min),
+                    max: a.max.max(b.max),
+                }
+            } else {
+                continue;
+            };
+            (self.nodes[i].min, self.nodes[i].max) = (bounds.min, bounds.max);
+        }
+    }
+
     /// The mesh that is indexed.
     pub fn mesh(&self) -> &Arc<TriMesh> {
         &self.mesh
@@ -186,6 +221,11 @@ impl Bvh {
             normals.is_closed().then_some(normals)
         });
         made.as_ref()
+    }
+
+    /// True if the mesh has an inside.
+    pub fn is_closed(&self) -> bool {
+        self.normals().is_some()
     }
 
     /// Distance to the mesh, negative inside; `None` if the mesh is open or empty.

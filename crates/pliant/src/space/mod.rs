@@ -6,7 +6,8 @@
 //! are those of the literature: [`AabbBrute`], [`Octree`] and [`ModuloHash`]
 //! (Mesit 2010), [`RegularGrid`], [`PrimeHash`] and [`KdTree`] (Grahn 2008).
 //!
-//! Triangles: every structure answers through [`TriangleIndex`].
+//! Triangles: every structure answers through [`TriangleIndex`]; [`NearestCells`]
+//! answers only which point is nearest, and is what liquids ask.
 
 mod brute;
 mod buckets;
@@ -21,6 +22,7 @@ mod hash_primes;
 mod height_index;
 mod kd_tree;
 mod mesh_normals;
+mod nearest_cells;
 mod octree;
 mod regular_grid;
 mod sdf;
@@ -35,6 +37,7 @@ pub use bvh::Bvh;
 pub use bvh_build::Split;
 pub use height_index::HeightIndex;
 pub use mesh_normals::{BORDER, MeshNormals};
+pub use nearest_cells::NearestCells;
 pub use sdf::Sdf;
 pub use sdf_build::SdfError;
 pub use triangle_hash::TriangleHash;

@@ -262,8 +262,9 @@ impl TriangleIndex for TriangleHash {
         }
     }
 
-    /// Walks the cells along the segment. A cell's list covers its box grown by
-    /// the reach, so the walk goes on from where the segment leaves that.
+    /// Walks the cells along the segment. A cell's list covers what is within reach
+    /// of its box; the walk goes on from where the segment leaves the largest box in
+    /// that.
     fn first_crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
         let segment = Segment::new(from, to);
         let mut best = None;
@@ -279,7 +280,7 @@ impl TriangleIndex for TriangleHash {
                 self.triangles[t as usize].cross(&segment, &mut best);
             }
             let low = origin + DVec3::from(c.map(f64::from)) * cell;
-            let reach = DVec3::splat(self.reach as f64);
+            let reach = DVec3::splat(self.reach as f64 / 3f64.sqrt());
             let (_, leave) = overlap(start, along, low - reach, low + cell + reach)?;
             let covered = best.is_some_and(|b| b.fraction as f64 <= leave);
             // Not moving on means that a step is lost in rounding.

@@ -349,3 +349,25 @@ fn sdf_refuses_what_it_cannot_sample() {
     let empty = Sdf::build(Arc::new(TriMesh::default()), 0.1, 0.1).err();
     assert_eq!(empty, Some(SdfError::Empty));
 }
+
+/// Ways along the diagonals of the cells, of about the reach: the corners of a cell
+/// grown by the reach are out of its reach.
+#[test]
+fn diagonal_ways_cross_a_sphere() {
+    let sphere = crate::mesh::IcoSphere {
+        radius: 0.1,
+        ..Default::default()
+    };
+    let mesh = Arc::new(sphere.build().unwrap());
+    let hash = TriangleHash::build(mesh.clone(), 0.01);
+    for k in 0..2000u32 {
+        let jitter =
+            |bits: u32| ((k.wrapping_mul(2_654_435_761) >> bits & 0xff) as f32 - 128.0) / 2560.0;
+        let towards = Vec3::new(1.0 + jitter(0), -1.0 + jitter(8), 1.0 + jitter(16)).normalize();
+        let from = (0.084 + 1e-6 * k as f32) * towards;
+        assert!(
+            hash.first_crossing(from, from + 0.017 * towards).is_some(),
+            "{k}"
+        );
+    }
+}

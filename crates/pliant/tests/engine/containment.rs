@@ -196,8 +196,8 @@ fn the_length_of_the_sub_steps_does_not_matter() {
             let Err(StepError::FixedTooLarge { allowed, .. }) = world.step(0.1) else {
                 panic!("a sub-step of 1 s");
             };
-            // What holds at Courant number 1 is the most that is accepted.
-            let longest = allowed / world.settings.cfl * 0.99;
+            // What is said to be allowed.
+            let longest = 0.99 * allowed;
             for fixed in [longest, 0.01 * longest] {
                 world.settings.fixed = Some(fixed);
                 for _ in 0..60 {

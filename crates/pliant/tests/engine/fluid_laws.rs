@@ -2,7 +2,7 @@
 //! the law of falling bodies, and roundness under surface tension.
 
 use crate::common::{DRY_WATER, Random, free_world, lattice, moving};
-use pliant::fluid::NewParticle;
+use pliant::fluid::{NewParticle, PressureMethod};
 use pliant::{FluidSettings, Material, Vec3, World};
 
 const SPACING: f32 = 0.02;
@@ -98,12 +98,16 @@ fn angular_momentum_under_pressure_stays() {
 #[test]
 fn energy_does_not_grow_without_work() {
     // At rest density there is no elastic energy to give back.
-    for material in [
-        DRY_WATER,
-        Material {
-            surface_tension: 0.0,
-            ..Material::HONEY
-        },
+    let honey = Material {
+        surface_tension: 0.0,
+        ..Material::HONEY
+    };
+    // Without gravity nothing calms incompressible water but its own viscosity.
+    for (pressure, material, left) in [
+        (PressureMethod::WeaklyCompressible, DRY_WATER, 0.5),
+        (PressureMethod::WeaklyCompressible, honey, 0.5),
+        (PressureMethod::Dfsph, DRY_WATER, 0.9),
+        (PressureMethod::Dfsph, honey, 0.1),
     ] {
         let mut random = Random(8);
         let mut particles = moving(&lattice([9, 9, 9], SPACING), Vec3::ZERO);
@@ -112,6 +116,7 @@ fn energy_does_not_grow_without_work() {
         }
         let settings = FluidSettings {
             material,
+            pressure,
             ..dry(20.0)
         };
         let (mut world, _) = free_world(settings, &particles);
@@ -124,7 +129,7 @@ fn energy_does_not_grow_without_work() {
         let last = world.totals().kinetic;
         println!("energy {first:.4} J, largest {largest:.4} J, last {last:.6} J");
         assert!(largest <= first * 1.001, "{largest} from {first}");
-        assert!(last < 0.5 * first);
+        assert!(last < left * first);
     }
 }
 
@@ -189,8 +194,9 @@ fn surface_tension_rounds_a_cube() {
     let before = roundness(&world);
     assert!(before.0 > 1.25 && before.1 > 1.7);
     let mut fastest = 0.0f64;
-    for _ in 0..60 {
+    for _ in 0..180 {
         world.step(1e-3).unwrap();
+        println!("{:?}", roundness(&world));
         let totals = world.totals();
         fastest = fastest.max(totals.momentum.length() / totals.mass);
     }

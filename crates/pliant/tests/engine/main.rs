@@ -4,6 +4,7 @@
 //! - `contact_laws.rs`: weight, friction, restitution.
 //! - `containment.rs`: nothing leaks.
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
+//! - `motion.rs`: obstacles that move.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
 //! - `solids.rs`: deformable bodies in a world.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
@@ -13,6 +14,7 @@ mod contact_laws;
 mod containment;
 mod determinism;
 mod fluid_laws;
+mod motion;
 mod observers;
 mod solids;
 mod world;

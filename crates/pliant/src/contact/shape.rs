@@ -1,0 +1,274 @@
+//! What an obstacle looks like, and where its surface is, in its own frame.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::Touch;
+use super::peristalsis::WavingTube;
+use super::triangle::closest_point;
+use super::wall::{Wall, WallFinder};
+use crate::mesh::TriMesh;
+use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
+
+#[derive(Clone)]
+pub(super) enum Shape {
+    /// Everything below the plane `normal · x = offset` is solid.
+    Plane { normal: Vec3, offset: f32 },
+    /// Triangles, solid or thin.
+    Surface(Surface),
+    /// A tube of triangles along which a wave travels.
+    Waving(Box<WavingTube>),
+}
+
+#[derive(Clone)]
+pub(super) struct Surface {
+    pub mesh: Arc<TriMesh>,
+    pub index: Arc<dyn TriangleIndex>,
+    /// Largest radius that `index` answers.
+    pub reach: f32,
+    pub inside: Inside,
+    /// Finds walls within the given reach; made when liquids need it.
+    pub walls: Option<(WallFinder, f32)>,
+}
+
+/// What tells the inside of a surface from its outside.
+#[derive(Clone)]
+pub(super) enum Inside {
+    /// An open surface has none.
+    None,
+    /// A closed mesh.
+    Mesh(Arc<Bvh>),
+    /// Under a landscape.
+    Below(Arc<HeightIndex>),
+}
+
+impl Shape {
+    /// The triangles at rest, if it has any.
+    pub fn triangles(&self) -> Option<&Arc<TriMesh>> {
+        match self {
+            Shape::Plane { .. } => None,
+            Shape::Surface(s) => Some(&s.mesh),
+            Shape::Waving(tube) => Some(&tube.rest),
+        }
+    }
+
+    /// What finds its surface: `plane`, or the name of the index over its triangles.
+    pub fn index_name(&self) -> &'static str {
+        match self {
+            Shape::Plane { .. } => "plane",
+            Shape::Surface(s) => s.index.name(),
+            Shape::Waving(tube) => tube.tree.name(),
+        }
+    }
+
+    /// True if it divides space into an inside and an outside.
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Shape::Plane { .. } => true,
+            Shape::Surface(s) => !matches!(s.inside, Inside::None),
+            Shape::Waving(tube) => tube.tree.is_closed(),
+        }
+    }
+
+    /// True if `p` is inside the solid or the closed mesh.
+    pub fn contains(&self, p: Vec3) -> bool {
+        match self {
+            Shape::Plane { normal, offset } => normal.dot(p) < *offset,
+            Shape::Surface(s) => match &s.inside {
+                Inside::None => false,
+                Inside::Mesh(bvh) => bvh.contains(p),
+                Inside::Below(ground) => ground.is_below(p),
+            },
+            Shape::Waving(tube) => tube.tree.contains(p),
+        }
+    }
+
+    /// Heap memory of its index, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Shape::Plane { .. } => 0,
+            Shape::Surface(s) => {
+                let inside = match &s.inside {
+                    Inside::Mesh(bvh) => bvh.bytes(),
+                    Inside::None | Inside::Below(_) => 0,
+                };
+                let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
+                s.index.bytes() + inside + walls
+            }
+            Shape::Waving(tube) => tube.bytes(),
+        }
+    }
+
+    /// Makes ready to find walls within `reach`.
+    pub fn prepare_walls(&mut self, reach: f32) {
+        if let Shape::Surface(s) = self
+            && s.walls.as_ref().is_none_or(|(_, r)| *r < reach)
+        {
+            let tree = match &s.inside {
+                Inside::Mesh(tree) => Some(tree),
+                Inside::None | Inside::Below(_) => None,
+            };
+            s.walls = Some((WallFinder::new(&s.mesh, tree, reach), reach));
+        }
+    }
+
+    /// Calls `visit` with every wall within `reach` of `p`, the nearest of all
+    /// surfaces among them; needs
+    /// [`Shape::prepare_walls`].
+    pub fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
+        match self {
+            Shape::Plane { normal, offset } => {
+                let distance = normal.dot(p) - offset;
+                if distance < reach {
+                    visit(Wall {
+                        distance: distance.max(0.0),
+                        normal: *normal,
+                        weight: 1.0,
+                        drag: 1.0,
+                        velocity: Vec3::ZERO,
+                        triangle: 0,
+                    });
+                }
+            }
+            Shape::Surface(s) => {
+                if let Some((finder, _)) = &s.walls {
+                    finder.for_each(p, reach, visit);
+                }
+            }
+            Shape::Waving(tube) => {
+                if let Some(wall) = tube.wall(p, reach) {
+                    visit(wall);
+                }
+            }
+        }
+    }
+
+    /// How far the distances of [`Shape::nearest`] may be from the truth.
+    pub fn distance_error(&self) -> f32 {
+        match self {
+            Shape::Plane { .. } | Shape::Waving(_) => 0.0,
+            Shape::Surface(s) => s.index.distance_error(),
+        }
+    }
+
+    /// The surface nearest to `p` if it is within `radius`. `origin` is a place on
+    /// the free side, which decides the normal where `p` lies on the surface.
+    pub fn nearest(&self, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {
+        match self {
+            Shape::Plane { normal, offset } => {
+                let distance = normal.dot(p) - offset;
+                (distance < radius).then(|| Touch {
+                    point: p - distance * *normal,
+                    normal: *normal,
+                    distance,
+                    triangle: 0,
+                    barycentric: [1.0, 0.0, 0.0],
+                })
+            }
+            Shape::Surface(s) => {
+                let best = s.closest(p, radius.min(s.reach));
+                if best.is_none() && radius > s.reach {
+                    // Too far for the index; a crossing on the way is near enough.
+                    let crossing = s.index.first_crossing(origin, p)?;
+                    return Some(Touch {
+                        point: origin + crossing.fraction * (p - origin),
+                        normal: crossing.normal,
+                        distance: s.reach,
+                        triangle: crossing.triangle,
+                        barycentric: crossing.barycentric,
+                    });
+                }
+                best.map(|b| touch(&b, normal_towards(&s.mesh, s.reach, &b, p, origin)))
+            }
+            Shape::Waving(tube) => {
+                let b = tube.closest(p, radius)?;
+                let normal = normal_towards(tube.tree.mesh(), radius, &b, p, origin);
+                Some(touch(&b, normal))
+            }
+        }
+    }
+
+    /// Where the way `from` -> `to` first enters it.
+    pub fn crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
+        match self {
+            Shape::Plane { normal, offset } => {
+                let (d0, d1) = (normal.dot(from) - offset, normal.dot(to) - offset);
+                (d1 < 0.0).then(|| Crossing {
+                    triangle: 0,
+                    barycentric: [1.0, 0.0, 0.0],
+                    fraction: if d0 > d1 {
+                        (d0 / (d0 - d1)).clamp(0.0, 1.0)
+                    } else {
+                        0.0
+                    },
+                    normal: *normal,
+                })
+            }
+            Shape::Surface(s) => s.index.first_crossing(from, to),
+            Shape::Waving(tube) => tube.tree.first_crossing(from, to),
+        }
+    }
+
+    /// The place of a triangle, or of the plane, nearest to `p`, with the weights of
+    /// the triangle's corners.
+    pub fn place_on(&self, triangle: u32, p: Vec3) -> (Vec3, [f32; 3]) {
+        match self {
+            Shape::Plane { normal, offset } => {
+                (p - (normal.dot(p) - offset) * *normal, [1.0, 0.0, 0.0])
+            }
+            Shape::Surface(Surface { mesh, .. }) => place_on(mesh, triangle, p),
+            Shape::Waving(tube) => place_on(tube.tree.mesh(), triangle, p),
+        }
+    }
+}
+
+impl Surface {
+    /// The point nearest to `p` within `radius`.
+    fn closest(&self, p: Vec3, radius: f32) -> Option<SurfacePoint> {
+        if let Some((WallFinder::Nearest(cells), _)) = &self.walls
+            && radius <= cells.reach()
+            && self.index.distance_error() == 0.0
+        {
+            return cells.closest(p, radius);
+        }
+        let mut best: Option<SurfacePoint> = None;
+        self.index.for_each_within(p, radius, &mut |found| {
+            if best.is_none_or(|b| found.distance < b.distance) {
+                best = Some(found);
+            }
+        });
+        best
+    }
+}
+
+fn touch(at: &SurfacePoint, normal: Vec3) -> Touch {
+    Touch {
+        point: at.point,
+        normal,
+        distance: at.distance,
+        triangle: at.triangle,
+        barycentric: at.barycentric,
+    }
+}
+
+fn place_on(mesh: &TriMesh, triangle: u32, p: Vec3) -> (Vec3, [f32; 3]) {
+    let near = closest_point(p, mesh.corners(triangle as usize));
+    (near.point, near.barycentric)
+}
+
+/// Unit vector from the surface to `p`, or to the side of `origin` if `p` is too
+/// near to tell.
+fn normal_towards(mesh: &TriMesh, reach: f32, at: &SurfacePoint, p: Vec3, origin: Vec3) -> Vec3 {
+    let size = p.abs().max_element();
+    if at.distance > 1e-5 * size.max(reach.min(1.0)) {
+        return (p - at.point) / at.distance;
+    }
+    let normal = mesh.area_normal(at.triangle as usize);
+    let normal = normal.normalize_or(Vec3::Y);
+    if normal.dot(origin - at.point) < 0.0 {
+        -normal
+    } else {
+        normal
+    }
+}
