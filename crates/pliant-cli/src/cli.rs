@@ -32,10 +32,42 @@ pub enum Command {
     Check(SceneArgs),
     /// Print the JSON Schema of scene files
     Schema,
+    /// Look at meshes, and fill surfaces with tetrahedra
+    #[command(subcommand)]
+    Mesh(MeshCommand),
     /// Measure speed and memory, beside published figures
     Bench(BenchArgs),
     /// Compare physics with analytic and measured references
     Validate(ValidateArgs),
+}
+
+/// What to do with a mesh.
+#[derive(Debug, Subcommand)]
+pub enum MeshCommand {
+    /// Fill a closed surface (.obj, .stl, .ply, .smf) with tetrahedra
+    Tet {
+        /// The surface
+        #[arg(value_name = "FILE")]
+        surface: PathBuf,
+        /// About this number of tetrahedra
+        #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+        tets: usize,
+        /// Result: .msh, .vtk, .node and .ele, or .pts and .tet [default: FILE.msh]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Print counts, quality and histograms
+    Info {
+        /// A surface or tetrahedra (.msh, .vtk, .node, .ele, .pts, .tet)
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Say what is wrong with a mesh, if anything
+    Check {
+        /// A surface or tetrahedra (.msh, .vtk, .node, .ele, .pts, .tet)
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 /// Which scene, and what to change in it.

@@ -12,6 +12,7 @@ mod bench;
 mod cli;
 mod error;
 mod input;
+mod mesh;
 mod output;
 mod picture;
 mod print;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Scenes { show } => scenes::list(show.as_deref()),
         Command::Check(args) => scenes::check(&args),
         Command::Schema => scenes::schema(),
+        Command::Mesh(command) => mesh::run(&command),
         Command::Bench(args) => in_pool(args.threads, || {
             let mut report = Report::new(Format::from(args.format));
             bench::run(&args, &mut report)

@@ -40,6 +40,33 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
             fluid.settings().spacing
         );
     }
+    for solid in built.world.solids() {
+        let mass = solid.mass_report();
+        say!(
+            "solid `{}`: {} points, {} tetrahedra, {:.4} kg, sub-steps of {:.1e} s",
+            solid.settings().name,
+            solid.len(),
+            solid.rest().tets.len(),
+            mass.effective_mass,
+            solid.step_length()
+        );
+        if mass.truncated > 0 {
+            say!(
+                "  {} points ({:.1} %) were lighter than `max_inverse_mass` allows; it was {:.2} kg",
+                mass.truncated,
+                mass.truncated_percent,
+                mass.mass
+            );
+        }
+        if let Some(stable) = solid.stable_step() {
+            say!(
+                "  stable up to {:.1e} s, limited by {} at point {}",
+                stable.seconds,
+                stable.stiffest,
+                stable.point
+            );
+        }
+    }
     for obstacle in built.world.obstacles() {
         match obstacle.triangles() {
             Some(mesh) => say!(

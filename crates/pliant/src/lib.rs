@@ -13,6 +13,7 @@ pub mod observe;
 pub mod scene;
 mod simd;
 mod slots;
+pub mod solid;
 pub mod space;
 mod step;
 pub mod surface;
@@ -24,5 +25,6 @@ pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, 
 pub use glam::{Quat, Vec3};
 pub use mesh::TriMesh;
 pub use slots::Handle;
+pub use solid::{Solid, SolidSettings};
 pub use step::{StepError, StepReport};
 pub use world::{StepSettings, World};

@@ -3,6 +3,7 @@
 //! ```text
 //! emit and remove
 //! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
+//!            -> solids
 //! ```
 //!
 //! What observers watch is noted before and after the contacts, where matter moves.
@@ -14,7 +15,11 @@ use thiserror::Error;
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::fluid::{CHUNK, Fluid, Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
+use crate::solid::{Environment, Stiffest};
 use crate::world::{StepSettings, World, sides};
+
+/// No body of this engine moves that fast in m/s: it has run away.
+const RUNAWAY: f32 = 1e5;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +97,44 @@ pub enum StepError {
         limit: StepLimit,
         /// What to change.
         remedy: &'static str,
+    },
+    /// A body of springs would take a step beyond what is stable.
+    #[error(
+        "solid `{solid}`: a sub-step of {step:.3e} s is too large: {stiffest} allow at most \
+         {allowed:.3e} s (point {point} vibrates most); shorten the step, or leave `step` out, \
+         lower stiffness or damping, or set `max_inverse_mass`"
+    )]
+    SolidTooFast {
+        /// Name of the body.
+        solid: String,
+        /// The sub-step asked for.
+        step: f32,
+        /// What would be stable.
+        allowed: f32,
+        /// What limits it.
+        stiffest: Stiffest,
+        /// The point that vibrates most.
+        point: u32,
+    },
+    /// A body has run away.
+    #[error(
+        "step {step}, {time:.4} s: solid `{solid}` has blown up: point {point} moves at \
+         {speed:.3e} m/s; the sub-step was {dt:.3e} s; shorten it, raise damping, or look for \
+         overlaps at the start"
+    )]
+    SolidDiverged {
+        /// Number of the step.
+        step: u64,
+        /// Simulated time.
+        time: f64,
+        /// Name of the body.
+        solid: String,
+        /// The point.
+        point: u32,
+        /// Its speed, perhaps not a number.
+        speed: f32,
+        /// Length of the sub-step.
+        dt: f32,
     },
     /// Numbers have run away.
     #[error(
@@ -274,6 +317,27 @@ impl World {
                 bound = b;
             }
         }
+        for (_, solid) in self.solids.iter() {
+            let own = solid.step_length();
+            let taken = self.settings.fixed.unwrap_or(own.min(bound.dt));
+            if let Some(stable) = solid.stable_step()
+                && taken > stable.seconds
+            {
+                return Err(StepError::SolidTooFast {
+                    solid: solid.settings().name.clone(),
+                    step: taken,
+                    allowed: stable.seconds,
+                    stiffest: stable.stiffest,
+                    point: stable.point,
+                });
+            }
+            if own < bound.dt {
+                bound = StepBound {
+                    dt: own,
+                    limit: StepLimit::Solid,
+                };
+            }
+        }
         Ok(match self.settings.fixed {
             Some(dt) => StepBound {
                 dt,
@@ -339,13 +403,14 @@ impl World {
         timers.time(Stage::Contacts, || {
             self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
             self.drift(dt);
-            self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         });
+        let solids = timers.time(Stage::Solids, || self.advance_solids(dt));
+        self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         timers.time(Stage::Observe, || self.observe_motion(dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
-        outcome
+        outcome.and(solids)
     }
 
     /// Emitters make particles and sinks take them away.
@@ -559,7 +624,36 @@ impl World {
                 .collect();
             self.contacts.extend(parts.into_iter().flatten());
         }
-        for contact in &self.contacts {
+        self.push_obstacles(0);
+    }
+
+    /// Moves every deformable body. Fails if one runs away.
+    fn advance_solids(&mut self, dt: f32) -> Result<(), StepError> {
+        let first = self.contacts.len();
+        let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
+        let around = Environment::numbered(self.gravity, &fields, self.obstacles.iter());
+        let fluids = self.fluids.iter().count();
+        for (index, solid) in self.solids.iter_mut() {
+            let contacts = solid.advance_as((fluids + index) as u32, dt, &around);
+            self.contacts.extend(contacts);
+            if let Some((point, speed)) = solid.runaway(RUNAWAY) {
+                return Err(StepError::SolidDiverged {
+                    step: self.steps,
+                    time: self.time,
+                    solid: solid.settings().name.clone(),
+                    point,
+                    speed,
+                    dt,
+                });
+            }
+        }
+        self.push_obstacles(first);
+        Ok(())
+    }
+
+    /// Gives obstacles the impulses of the contacts from number `first` on.
+    fn push_obstacles(&mut self, first: usize) {
+        for contact in &self.contacts[first..] {
             self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse;
         }
     }
@@ -580,6 +674,7 @@ fn remedy(limit: StepLimit) -> &'static str {
         StepLimit::SurfaceTension => "lower `surface_tension` or raise `spacing`",
         StepLimit::Acceleration => "look for overlapping particles or a strong field",
         StepLimit::MovingWall => "slow the motion of obstacles or raise `spacing`",
+        StepLimit::Solid => "lengthen the `step` of the body, lower its stiffness or use `elastic`",
         StepLimit::Frame | StepLimit::Fixed => "raise `step.max_substeps`",
     }
 }

@@ -11,8 +11,10 @@ use crate::fluid::{
     SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
+use crate::mesh::TetMesh;
 use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
+use crate::solid::{Solid, SolidError, SolidSettings};
 
 /// The points of any matter: what fields, contact, observers and pictures see.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +164,7 @@ pub struct World {
     /// How steps are divided.
     pub settings: StepSettings,
     pub(crate) fluids: Slots<Fluid>,
+    pub(crate) solids: Slots<Solid>,
     pub(crate) obstacles: Slots<Obstacle>,
     pub(crate) fields: Slots<Field>,
     pub(crate) nozzles: Slots<Nozzle>,
@@ -199,6 +202,7 @@ impl World {
             gravity: Vec3::new(0.0, -9.81, 0.0),
             settings: StepSettings::default(),
             fluids: Slots::default(),
+            solids: Slots::default(),
             obstacles: Slots::default(),
             fields: Slots::default(),
             nozzles: Slots::default(),
@@ -286,6 +290,35 @@ impl World {
         }
     }
 
+    /// Adds a deformable body at rest in the shape of `mesh`.
+    pub fn add_solid(
+        &mut self,
+        settings: SolidSettings,
+        mesh: TetMesh,
+    ) -> Result<Handle<Solid>, SolidError> {
+        Ok(self.solids.add(Solid::new(settings, mesh)?))
+    }
+
+    /// Takes a body away.
+    pub fn remove_solid(&mut self, solid: Handle<Solid>) -> Option<Solid> {
+        self.solids.remove(solid)
+    }
+
+    /// A deformable body.
+    pub fn solid(&self, handle: Handle<Solid>) -> Option<&Solid> {
+        self.solids.get(handle)
+    }
+
+    /// A deformable body, to pin, load or put elsewhere.
+    pub fn solid_mut(&mut self, handle: Handle<Solid>) -> Option<&mut Solid> {
+        self.solids.get_mut(handle)
+    }
+
+    /// All deformable bodies.
+    pub fn solids(&self) -> impl Iterator<Item = &Solid> {
+        self.solids.iter().map(|(_, s)| s)
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;
@@ -346,7 +379,8 @@ impl World {
 
     /// All matter, whatever its kind.
     pub fn matter(&self) -> impl Iterator<Item = &dyn Matter> {
-        self.fluids.iter().map(|(_, f)| f as &dyn Matter)
+        let fluids = self.fluids.iter().map(|(_, f)| f as &dyn Matter);
+        fluids.chain(self.solids.iter().map(|(_, s)| s as &dyn Matter))
     }
 
     /// Simulated time in seconds.
@@ -497,6 +531,9 @@ impl World {
         for (_, fluid) in self.fluids.iter() {
             fluid.save(out);
         }
+        for (_, solid) in self.solids.iter() {
+            solid.save(out);
+        }
         self.save_observers(out);
     }
 
@@ -505,7 +542,7 @@ impl World {
     pub fn load(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
         if from.u64()? != self.fingerprint() {
             return Err(CheckpointError::Mismatch(
-                "it was made with other liquids, obstacles, fields or meshes".into(),
+                "it was made with other liquids, bodies, obstacles, fields or meshes".into(),
             ));
         }
         self.time = from.f64()?;
@@ -522,6 +559,9 @@ impl World {
         }
         for (_, fluid) in self.fluids.iter_mut() {
             fluid.load(from)?;
+        }
+        for (_, solid) in self.solids.iter_mut() {
+            solid.load(from)?;
         }
         let time = self.time;
         self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
@@ -550,6 +590,10 @@ impl World {
             hash.text(&format!("{:?} {:?}", s.pressure, s.tolerances));
             hash.text(&format!("{:?}", fluid.liquids()));
             hash.text(&s.max_particles.to_string());
+        }
+        for (i, solid) in self.solids.iter() {
+            hash.word(i as u32);
+            solid.fingerprint(&mut hash);
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);

@@ -8,6 +8,7 @@ mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
+mod solids;
 mod sph;
 mod surface;
 
@@ -19,7 +20,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 7] = [
+const ALL: [(&str, Bench); 8] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -27,6 +28,7 @@ const ALL: [(&str, Bench); 7] = [
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
     ("surface", surface::bench),
+    ("solids", solids::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -16,18 +16,18 @@ pub struct PvdCollection {
 }
 
 impl PvdCollection {
-    /// Starts a collection of times and files that are there already, each part 0
-    /// of its time, and writes it.
+    /// Starts a collection of times, parts and files that are there already, and
+    /// writes it.
     pub fn create(
         path: impl Into<PathBuf>,
-        earlier: &[(f64, String)],
+        earlier: &[(f64, u32, String)],
     ) -> Result<PvdCollection, OutputError> {
         let mut collection = PvdCollection {
             path: path.into(),
             entries: String::new(),
         };
-        for (time, file) in earlier {
-            collection.add(*time, 0, Path::new(file));
+        for (time, part, file) in earlier {
+            collection.add(*time, *part, Path::new(file));
         }
         collection.write()?;
         Ok(collection)
@@ -69,7 +69,7 @@ mod tests {
     fn the_file_is_whole_after_every_append() {
         let dir = test_folder("pvd");
         let path = dir.join("run.pvd");
-        let earlier = [(0.0, "frames/0000.vtu".to_string())];
+        let earlier = [(0.0, 0, "frames/0000.vtu".to_string())];
         let mut collection = PvdCollection::create(&path, &earlier).unwrap();
         for k in 1..3 {
             collection

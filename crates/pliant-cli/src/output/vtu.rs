@@ -12,6 +12,7 @@ use super::{OutputError, PointArray, Values};
 
 const VERTEX: u8 = 1;
 const TRIANGLE: u8 = 5;
+const TETRAHEDRON: u8 = 10;
 
 /// Writes particles: each a point with a vertex cell, and their arrays.
 pub fn write_particles(
@@ -45,6 +46,24 @@ pub fn write_mesh(
         &connectivity,
         3,
         TRIANGLE,
+    )
+}
+
+/// Writes tetrahedra and arrays over their points.
+pub fn write_tets(
+    path: &Path,
+    positions: Xyz<'_>,
+    tets: &[[u32; 4]],
+    arrays: &[PointArray<'_>],
+) -> Result<(), OutputError> {
+    let connectivity: Vec<i64> = tets.iter().flatten().map(|&v| v as i64).collect();
+    write_grid(
+        path,
+        Values::Vector(positions),
+        arrays,
+        &connectivity,
+        4,
+        TETRAHEDRON,
     )
 }
 

@@ -2,8 +2,9 @@
 //!
 //! [`Painter`] chooses camera and style once and then draws any state of the
 //! world; `quick.rs`, `still.rs` and `fluoroscopy.rs` are the styles, `liquid.rs`
-//! makes the surfaces that the last two show.
+//! makes the surfaces that the last two show, `body.rs` those of deformable bodies.
 
+mod body;
 mod fluoroscopy;
 mod liquid;
 mod quick;
@@ -22,6 +23,7 @@ use pliant_render::{Camera, Colour, Image};
 use crate::error::CliError;
 use fluoroscopy::Fluoroscope;
 
+pub use body::surface_mesh;
 pub use liquid::surfaces_of_fluid;
 
 /// What stays the same from picture to picture.

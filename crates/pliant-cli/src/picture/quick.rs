@@ -1,14 +1,16 @@
-//! The quick picture: particles coloured by speed, walls see-through.
+//! The quick picture: particles coloured by speed, bodies, walls see-through.
 
 use glam::Vec3;
 use pliant::math::Aabb;
 use pliant::scene::description::Colouring;
 use pliant::scene::{Built, Scene};
+use pliant::world::Matter;
 use pliant_render::{
     ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours, Spheres,
 };
 
 use super::Painter;
+use super::body::bodies;
 
 /// The colours of particles.
 #[derive(Clone, Copy, Debug)]
@@ -35,48 +37,47 @@ impl Colours {
     }
 }
 
+/// Matter that is shown as particles: that without a surface.
+fn particles(built: &Built) -> impl Iterator<Item = &dyn Matter> {
+    built.world.matter().filter(|m| m.surface().is_none())
+}
+
 impl Painter {
-    /// Speeds of the particles of all matter.
+    /// Speeds of the particles of all matter without a surface.
     pub(super) fn speeds(built: &Built) -> Vec<Vec<f32>> {
-        built
-            .world
-            .matter()
+        particles(built)
             .map(|m| m.points().velocity.iter().map(Vec3::length).collect())
             .collect()
     }
 
-    /// The particles of all matter, coloured by their speeds.
+    /// The particles of all matter without a surface, coloured by their speeds.
     pub(super) fn spheres<'a>(
         &self,
         built: &'a Built,
         speeds: &'a [Vec<f32>],
     ) -> impl Iterator<Item = Spheres<'a>> {
         let Colours { map, range } = self.quick;
-        built
-            .world
-            .matter()
-            .zip(speeds)
-            .map(move |(matter, speeds)| {
-                let points = matter.points();
-                Spheres {
-                    positions: points.position,
-                    radius: points.radius,
-                    colours: SphereColours::ByValue {
-                        values: speeds,
-                        map,
-                        range: (0.0, range),
-                    },
-                }
-            })
+        particles(built).zip(speeds).map(move |(matter, speeds)| {
+            let points = matter.points();
+            Spheres {
+                positions: points.position,
+                radius: points.radius,
+                colours: SphereColours::ByValue {
+                    values: speeds,
+                    map,
+                    range: (0.0, range),
+                },
+            }
+        })
     }
 
-    /// The bar that explains the colours of particles.
-    pub(super) fn legend(&self) -> Legend {
-        Legend {
+    /// The bar that explains the colours of particles, if there can be any.
+    pub(super) fn legend(&self, built: &Built) -> Option<Legend> {
+        particles(built).next().map(|_| Legend {
             title: "speed [m/s]".into(),
             map: self.quick.map,
             range: (0.0, self.quick.range),
-        }
+        })
     }
 
     /// A level floor, if the scene has one.
@@ -93,11 +94,20 @@ impl Painter {
         let speeds = Painter::speeds(built);
         let mut picture = Picture {
             ground: self.ground(built),
-            legend: Some(self.legend()),
+            legend: self.legend(built),
             caption: Some(caption),
             ..Picture::default()
         };
         picture.spheres.extend(self.spheres(built, &speeds));
+        let bodies = bodies(built);
+        picture
+            .meshes
+            .extend(bodies.iter().map(|(mesh, colour)| MeshSurface {
+                mesh,
+                colour: *colour,
+                opacity: 1.0,
+                smooth: true,
+            }));
         let surfaces = super::surfaces(built);
         let walls = built.obstacles.iter().zip(&self.walls).zip(&surfaces);
         for (((_, opacity), colour), surface) in walls {

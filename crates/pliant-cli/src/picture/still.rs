@@ -1,4 +1,4 @@
-//! Stills: liquid, glass and tissue by rays.
+//! Stills: liquid, bodies, glass and tissue by rays.
 
 use glam::Vec3;
 use pliant::scene::Built;
@@ -6,6 +6,7 @@ use pliant::scene::description::Shape;
 use pliant_render::{Coat, Colour, Finish, Ground, Image, RayMesh, RayScene, RaySettings};
 
 use super::Painter;
+use super::body::bodies;
 use crate::error::CliError;
 
 impl Painter {
@@ -18,7 +19,7 @@ impl Painter {
         };
         let liquids = if self.picture.particles {
             scene.spheres.extend(self.spheres(built, &speeds));
-            scene.legend = Some(self.legend());
+            scene.legend = self.legend(built);
             Vec::new()
         } else {
             self.liquids(built)?
@@ -28,6 +29,21 @@ impl Painter {
                 mesh: &surface.mesh,
                 normals: Some(&surface.normals),
                 finish: Finish::liquid(material),
+                coat: None,
+            });
+        }
+        let bodies: Vec<_> = bodies(built)
+            .into_iter()
+            .map(|(mesh, colour)| (mesh.vertex_normals(), mesh, colour))
+            .collect();
+        for (normals, mesh, colour) in &bodies {
+            scene.meshes.push(RayMesh {
+                mesh,
+                normals: Some(normals),
+                finish: Finish::Matt {
+                    colour: *colour,
+                    gloss: 0.3,
+                },
                 coat: None,
             });
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pliant::StepReport;
+use pliant::mesh::to_ply_binary;
 use pliant::observe::{STAGES, Timers};
 use pliant::scene::description::MeshFormat;
 use pliant::scene::{Built, Scene};
@@ -15,7 +16,7 @@ use crate::error::CliError;
 use crate::output::csv::{CsvWriter, read_csv};
 use crate::output::pvd::PvdCollection;
 use crate::output::{PointArray, Values, ply, vtu, write_atomic};
-use crate::picture::{Painter, surfaces_of_fluid};
+use crate::picture::{Painter, surface_mesh, surfaces_of_fluid};
 use crate::surface::write_mesh;
 
 /// Columns of `series.csv` before those of the stages and the obstacles.
@@ -71,8 +72,12 @@ impl<'a> Recorder<'a> {
         let data = !args.no_data;
         let mut pvd = None;
         if data {
-            let files = rows.iter().map(|r| (r[1], data_file(r[0] as u64, "vtu")));
-            let earlier: Vec<_> = files.filter(|(_, f)| folder.file(f).exists()).collect();
+            let parts = built.world.matter().count() as u32;
+            let files = rows.iter().flat_map(|r| {
+                let file = |part| data_file(built, part, r[0] as u64, "vtu");
+                (0..parts).map(move |part| (r[1], part, file(part)))
+            });
+            let earlier: Vec<_> = files.filter(|(_, _, f)| folder.file(f).exists()).collect();
             pvd = Some(PvdCollection::create(
                 folder.file("particles.pvd"),
                 &earlier,
@@ -163,6 +168,8 @@ impl<'a> Recorder<'a> {
         let Some(pvd) = &mut self.pvd else {
             return Ok(());
         };
+        let fluids = built.world.fluids().count();
+        let tets: Vec<_> = built.world.solids().map(|s| &s.rest().tets).collect();
         for (part, matter) in built.world.matter().enumerate() {
             let points = matter.points();
             let scalars = matter.scalars();
@@ -180,10 +187,20 @@ impl<'a> Recorder<'a> {
                 name,
                 values: Values::Scalar(values),
             }));
-            let file = data_file(k, "vtu");
-            vtu::write_particles(&self.folder.file(&file), points.position, &arrays)?;
-            let as_ply = self.folder.file(data_file(k, "ply"));
-            ply::write_particles(&as_ply, points.position, points.velocity, &arrays[1..])?;
+            let file = data_file(built, part as u32, k, "vtu");
+            let path = self.folder.file(&file);
+            let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
+            match (part.checked_sub(fluids).map(|s| tets[s]), matter.surface()) {
+                (Some(tets), Some(surface)) => {
+                    vtu::write_tets(&path, points.position, tets, &arrays)?;
+                    write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
+                }
+                _ => {
+                    vtu::write_particles(&path, points.position, &arrays)?;
+                    let (position, velocity) = (points.position, points.velocity);
+                    ply::write_particles(&as_ply, position, velocity, &arrays[1..])?;
+                }
+            }
             pvd.append(built.world.time(), part as u32, Path::new(&file))?;
         }
         for (obstacle, name) in built.world.obstacles().zip(obstacle_names(built)) {
@@ -350,8 +367,9 @@ pub(super) fn plain<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> 
             .collect();
         let mut free = name.clone();
         let mut number = 2;
-        while taken.contains(&free) || free.starts_with("particles_") {
-            free = format!("{}_{number}", name.trim_start_matches("particles_"));
+        while taken.contains(&free) || free.starts_with("particles_") || free.starts_with("body_") {
+            let name = name.trim_start_matches("particles_");
+            free = format!("{}_{number}", name.trim_start_matches("body_"));
             number += 1;
         }
         taken.push(free);
@@ -364,8 +382,20 @@ pub fn film_file(i: usize, k: u64) -> String {
     format!("data/film_{i}_{k:05}.vtu")
 }
 
-fn data_file(k: u64, extension: &str) -> String {
-    format!("data/particles_{k:05}.{extension}")
+/// The file of one part of the matter at frame `k`: liquids are `particles`, bodies
+/// have their own names.
+fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
+    let fluids = built.world.fluids().count();
+    let name = match (part as usize).checked_sub(fluids) {
+        Some(solid) => {
+            let names = built.world.solids().map(|s| &s.settings().name);
+            let names: Vec<String> = plain(names);
+            format!("body_{}", names.get(solid).map_or("", String::as_str))
+        }
+        None if part == 0 => "particles".into(),
+        None => format!("particles{}", part + 1),
+    };
+    format!("data/{name}_{k:05}.{extension}")
 }
 
 /// Rows of an earlier run, up to frame `done`; none for a run from the start.

@@ -2,7 +2,6 @@
 //! points, water in a thin glass, in turned boxes, around pistons and paddles, and in
 //! a colon that contracts.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};

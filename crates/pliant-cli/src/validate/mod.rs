@@ -3,6 +3,7 @@
 //! Every case states its tolerance before the run; a case that fails is reported
 //! as failed and ends the command with exit code 1.
 
+mod cantilever;
 mod conservation;
 mod dam_break;
 mod glass;
@@ -10,6 +11,7 @@ mod honey;
 mod hydrostatic;
 mod leaks;
 mod poiseuille;
+mod solids;
 
 use std::process::ExitCode;
 
@@ -86,7 +88,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -94,6 +96,8 @@ const CASES: [Case; 7] = [
     poiseuille::CASE,
     honey::CASE,
     glass::CASE,
+    cantilever::CASE,
+    solids::CASE,
 ];
 
 /// What cannot be built is reported as it is.

@@ -407,15 +407,28 @@ impl Obstacle {
     /// `radius`. `origin`, in the obstacle's own frame, is on the free side, which
     /// decides the normal where `p` lies on the surface.
     pub(super) fn nearest(&self, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {
-        let Some(m) = &self.moving else {
-            return self.shape.nearest(p, radius, origin);
-        };
-        let touch = self.shape.nearest(m.end.body(p), radius, origin)?;
-        Some(Touch {
-            point: m.end.place(touch.point),
-            normal: m.end.direction(touch.normal),
-            ..touch
-        })
+        let touch = self.shape.nearest(self.end_frame(p), radius, origin)?;
+        Some(self.at_end(touch))
+    }
+
+    /// The surface within `radius` of a ball that was at `place` at the start of the
+    /// sub-step and goes along with the obstacle, as it stands at the end.
+    pub(super) fn touched(&self, place: Vec3, radius: f32) -> Option<Touch> {
+        let carried = self.origin(place, 2.0 * radius);
+        let touch = self.shape.nearest(carried, radius, carried)?;
+        Some(self.at_end(touch))
+    }
+
+    /// What is known in the obstacle's own frame, at the end of the sub-step.
+    fn at_end(&self, touch: Touch) -> Touch {
+        match &self.moving {
+            None => touch,
+            Some(m) => Touch {
+                point: m.end.place(touch.point),
+                normal: m.end.direction(touch.normal),
+                ..touch
+            },
+        }
     }
 
     /// Where the way first enters it that leads from `origin`, in the obstacle's own

@@ -60,6 +60,18 @@ impl Obstacles<'_> {
             && moving.all(|(_, o)| o.way(ball.from, ball.to) < room)
     }
 
+    /// The nearest surface within `radius` of a ball that was at `place` at the start
+    /// of the sub-step and goes along with it, as it stands at the end; with its
+    /// obstacle and its velocity.
+    pub fn touched(&self, place: Vec3, radius: f32) -> Option<(usize, Touch, Vec3)> {
+        let touches = self.list.iter().filter_map(|&(index, obstacle)| {
+            let touch = obstacle.touched(place, radius)?;
+            Some((index, obstacle, touch))
+        });
+        let nearest = touches.min_by(|a, b| a.2.distance.total_cmp(&b.2.distance));
+        nearest.map(|(index, obstacle, touch)| (index, touch, obstacle.velocity_of(&touch)))
+    }
+
     fn get(&self, index: u32) -> Option<&Obstacle> {
         let found = self.list.iter().find(|(i, _)| *i == index as usize);
         found.map(|(_, o)| *o)

@@ -25,6 +25,8 @@ pub enum StepLimit {
     Acceleration,
     /// A moving wall may cross only part of the distance between particles.
     MovingWall,
+    /// The sub-step of a deformable body.
+    Solid,
     /// The scene fixes the sub-step.
     Fixed,
 }
@@ -40,6 +42,7 @@ impl std::fmt::Display for StepLimit {
             StepLimit::SurfaceTension => "surface tension",
             StepLimit::Acceleration => "acceleration",
             StepLimit::MovingWall => "the speed of a moving wall",
+            StepLimit::Solid => "the sub-step of a body",
             StepLimit::Fixed => "the scene's fixed sub-step",
         })
     }

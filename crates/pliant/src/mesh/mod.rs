@@ -1,4 +1,4 @@
-//! Triangle meshes.
+//! Triangle meshes, and tetrahedral ones in `tet/`.
 //!
 //! - `tri_mesh.rs`: [`TriMesh`], vertices and triangles; start here.
 //! - `check.rs`: [`TriMesh::check`] tells whether a mesh is closed and faces
@@ -12,11 +12,13 @@ mod check;
 mod edit;
 mod generate;
 mod read;
+mod tet;
 mod tri_mesh;
 mod write;
 
 pub use check::{Edge, MeshReport};
 pub use generate::*;
 pub use read::*;
+pub use tet::*;
 pub use tri_mesh::TriMesh;
 pub use write::{to_obj, to_ply_binary, to_stl_binary};

@@ -28,12 +28,14 @@ pub enum Stage {
     Pressure,
     /// Motion along the way to the new place, and what it hits.
     Contacts,
+    /// Deformable bodies: forces, motion and what they hit.
+    Solids,
     /// What is measured on the way.
     Observe,
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 12] = [
+pub const STAGES: [(Stage, &str); 13] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
     (Stage::Walls, "walls"),
@@ -45,6 +47,7 @@ pub const STAGES: [(Stage, &str); 12] = [
     (Stage::Viscosity, "viscosity"),
     (Stage::Pressure, "pressure"),
     (Stage::Contacts, "contacts"),
+    (Stage::Solids, "solids"),
     (Stage::Observe, "observe"),
 ];
 

@@ -19,6 +19,7 @@ use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::observe::{Coating, CoatingSettings, Probe};
 use crate::slots::Handle;
+use crate::solid::Solid;
 use crate::space::{CellGrid, NeighbourSearch};
 use crate::world::{StepSettings, World};
 
@@ -29,6 +30,8 @@ pub struct Built {
     pub world: World,
     /// The liquids, in the scene's order.
     pub fluids: Vec<Handle<Fluid>>,
+    /// The deformable bodies, in the scene's order.
+    pub solids: Vec<Handle<Solid>>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The films on obstacles, with the obstacle's number in the scene.
@@ -53,7 +56,11 @@ impl Scene {
             fixed: s.step.fixed,
             max_substeps: s.step.max_substeps,
         };
-        let largest_spacing = s.fluid.iter().map(|f| f.spacing).fold(0.0, f32::max);
+        let spacings = s.fluid.iter().map(|f| f.spacing);
+        let bodies = self.solids()?;
+        // Contact of bodies looks a little further than their thickness.
+        let reaches = bodies.iter().map(|b| 2.2 * b.thickness());
+        let largest_spacing = spacings.chain(reaches).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
         let mut coatings = Vec::new();
         let mut meshes: Vec<(&str, Arc<TriMesh>)> = Vec::new();
@@ -93,10 +100,12 @@ impl Scene {
             let first = fluids.first().copied();
             fluids.extend(self.fluid(i, f, first, &mut world, &meshes)?);
         }
+        let solids = bodies.into_iter().map(|b| world.solids.add(b)).collect();
         let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
         let probes = self.probes(&mut world, &fluids, &handles)?;
         Ok(Built {
             fluids,
+            solids,
             obstacles,
             coatings,
             probes,

@@ -67,6 +67,7 @@ impl Scene {
         top.key("gravity")
             .vector("acceleration", s.gravity.acceleration)?;
         self.check_matter()?;
+        self.check_solids()?;
         for (i, o) in s.obstacle.iter().enumerate() {
             let here = &top.item("obstacle", i);
             here.name(
@@ -145,11 +146,38 @@ impl Scene {
         Ok(frames as u64)
     }
 
+    fn check_solids(&self) -> Result<(), SceneError> {
+        let solids = &self.description.solid;
+        for (i, s) in solids.iter().enumerate() {
+            let here = &Part::new(self, &[Key::Name("solid"), Key::Item(i)]);
+            here.name(&s.name, solids[..i].iter().map(|s| &s.name), "solids")?;
+            here.number("scale", s.scale, Rule::Positive)?;
+            here.vector("rotate", s.rotate)?;
+            here.place("translate", s.translate)?;
+            here.vector("velocity", s.velocity)?;
+            for (k, pin) in s.pin.iter().enumerate() {
+                let here = &here.item("pin", k);
+                here.region(&pin.region)?;
+                here.vector("velocity", pin.velocity)?;
+            }
+            for (k, load) in s.load.iter().enumerate() {
+                let here = &here.item("load", k);
+                here.region(&load.region)?;
+                here.vector("force", load.force)?;
+            }
+        }
+        Ok(())
+    }
+
     fn check_matter(&self) -> Result<(), SceneError> {
         let fluids = &self.description.fluid;
         let Some(first) = fluids.first() else {
+            if !self.description.solid.is_empty() {
+                return Ok(());
+            }
             return Err(self.at(&[], "the scene has no matter").with_help(
-                "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]]",
+                "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]], or a \
+                 [[solid]] with a `shape`",
             ));
         };
         for (i, f) in fluids.iter().enumerate() {

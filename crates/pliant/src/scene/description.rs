@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
+pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
+
 /// A scene.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +34,9 @@ pub struct Description {
     /// Liquids.
     #[serde(default)]
     pub fluid: Vec<Fluid>,
+    /// Deformable bodies.
+    #[serde(default)]
+    pub solid: Vec<Solid>,
     /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,

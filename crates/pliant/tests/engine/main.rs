@@ -6,6 +6,7 @@
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
 //! - `motion.rs`: obstacles that move.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
+//! - `solids.rs`: deformable bodies in a world.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
 
 mod common;
@@ -15,4 +16,5 @@ mod determinism;
 mod fluid_laws;
 mod motion;
 mod observers;
+mod solids;
 mod world;

@@ -13,7 +13,7 @@ mod cuboid;
 mod curve;
 mod height_grid;
 mod ico_sphere;
-mod noise;
+pub(in crate::mesh) mod noise;
 mod river_bed;
 mod skin;
 mod tube;
@@ -47,13 +47,13 @@ pub struct ShapeError {
 }
 
 /// Checks the parameters of one shape.
-struct Rules(&'static str);
+pub(in crate::mesh) struct Rules(pub &'static str);
 
 impl Rules {
     /// Counts beyond this make meshes that no index type or memory holds.
     const MOST: u32 = 10_000;
 
-    fn fault(
+    pub(in crate::mesh) fn fault(
         &self,
         parameter: &'static str,
         value: impl ToString,
@@ -67,7 +67,12 @@ impl Rules {
         }
     }
 
-    fn count(&self, parameter: &'static str, value: u32, least: u32) -> Result<(), ShapeError> {
+    pub(in crate::mesh) fn count(
+        &self,
+        parameter: &'static str,
+        value: u32,
+        least: u32,
+    ) -> Result<(), ShapeError> {
         if (least..=Self::MOST).contains(&value) {
             Ok(())
         } else {
@@ -75,7 +80,7 @@ impl Rules {
         }
     }
 
-    fn between(
+    pub(in crate::mesh) fn between(
         &self,
         parameter: &'static str,
         value: f32,
@@ -89,7 +94,11 @@ impl Rules {
         }
     }
 
-    fn positive(&self, parameter: &'static str, value: f32) -> Result<(), ShapeError> {
+    pub(in crate::mesh) fn positive(
+        &self,
+        parameter: &'static str,
+        value: f32,
+    ) -> Result<(), ShapeError> {
         if value > 0.0 && value.is_finite() {
             Ok(())
         } else {
@@ -97,7 +106,7 @@ impl Rules {
         }
     }
 
-    fn below(
+    pub(in crate::mesh) fn below(
         &self,
         parameter: &'static str,
         value: f32,
@@ -112,7 +121,11 @@ impl Rules {
         }
     }
 
-    fn finite(&self, parameter: &'static str, value: glam::Vec3) -> Result<(), ShapeError> {
+    pub(in crate::mesh) fn finite(
+        &self,
+        parameter: &'static str,
+        value: glam::Vec3,
+    ) -> Result<(), ShapeError> {
         if value.is_finite() {
             Ok(())
         } else {

@@ -9,13 +9,13 @@ fn mix(mut x: u64) -> u64 {
 }
 
 /// A number in [0, 1) for each pair of seed and index.
-pub(super) fn unit(seed: u64, index: u64) -> f32 {
+pub(in crate::mesh) fn unit(seed: u64, index: u64) -> f32 {
     // 24 bits: all that f32 holds.
     (mix(mix(seed) ^ index) >> 40) as f32 / (1 << 24) as f32
 }
 
 /// A number in [-1, 1) for each pair of seed and index.
-pub(super) fn signed(seed: u64, index: u64) -> f32 {
+pub(in crate::mesh) fn signed(seed: u64, index: u64) -> f32 {
     2.0 * unit(seed, index) - 1.0
 }
 

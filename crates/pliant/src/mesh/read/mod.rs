@@ -9,7 +9,7 @@ mod obj;
 mod ply;
 mod smf;
 mod stl;
-mod text;
+pub(super) mod text;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,12 @@ pub enum MeshError {
     /// The file name's ending is not that of a known format.
     #[error("{}: unknown mesh format; the name must end in .obj, .stl, .ply or .smf", path.display())]
     UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file name's ending is not that of a known tetrahedral format.
+    #[error("{}: unknown format of tetrahedra; the name must end in .msh, .vtk, .node, .ele, .pts or .tet", path.display())]
+    UnknownTetFormat {
         /// The file.
         path: PathBuf,
     },

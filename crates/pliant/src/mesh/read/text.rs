@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::ParseError;
 
 /// A line that is wrong.
-pub(super) fn fault(line: usize, message: impl Into<String>) -> ParseError {
+pub(in crate::mesh) fn fault(line: usize, message: impl Into<String>) -> ParseError {
     ParseError::Line {
         line,
         message: message.into(),
@@ -15,13 +15,13 @@ pub(super) fn fault(line: usize, message: impl Into<String>) -> ParseError {
 }
 
 /// The physical lines of a file with their numbers from 1, without line ends.
-pub(super) struct Lines<'a> {
+pub(in crate::mesh) struct Lines<'a> {
     rest: &'a [u8],
     number: usize,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::mesh) fn new(bytes: &'a [u8]) -> Self {
         Lines {
             rest: bytes,
             number: 0,
@@ -29,12 +29,12 @@ impl<'a> Lines<'a> {
     }
 
     /// The number of the line last returned.
-    pub(super) fn number(&self) -> usize {
+    pub(in crate::mesh) fn number(&self) -> usize {
         self.number
     }
 
     /// What comes after the line last returned.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(in crate::mesh) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 }
@@ -58,7 +58,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// Lines without their `#` comments, those that end in `\` joined with the next.
 /// The number is that of the first line joined.
-pub(super) fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, [u8]>)> {
+pub(in crate::mesh) fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, [u8]>)> {
     let mut lines = Lines::new(bytes);
     std::iter::from_fn(move || {
         let (number, line) = lines.next()?;
@@ -88,7 +88,7 @@ fn without_comment(line: &[u8]) -> &[u8] {
 }
 
 /// The line as text.
-pub(super) fn utf8(line: usize, bytes: &[u8]) -> Result<&str, ParseError> {
+pub(in crate::mesh) fn utf8(line: usize, bytes: &[u8]) -> Result<&str, ParseError> {
     std::str::from_utf8(bytes).map_err(|_| {
         fault(
             line,
@@ -98,7 +98,7 @@ pub(super) fn utf8(line: usize, bytes: &[u8]) -> Result<&str, ParseError> {
 }
 
 /// A word of the file for a message: short and printable, whatever it is.
-pub(super) fn quoted(word: &str) -> String {
+pub(in crate::mesh) fn quoted(word: &str) -> String {
     const LONGEST: usize = 24;
     let mut short: String = word.chars().take(LONGEST).collect();
     if short.len() < word.len() {
@@ -108,7 +108,7 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// A finite number.
-pub(super) fn number(line: usize, word: &str, what: &str) -> Result<f64, ParseError> {
+pub(in crate::mesh) fn number(line: usize, word: &str, what: &str) -> Result<f64, ParseError> {
     match word.parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
         Ok(_) => Err(fault(
@@ -123,7 +123,7 @@ pub(super) fn number(line: usize, word: &str, what: &str) -> Result<f64, ParseEr
 }
 
 /// The next three words as finite `f32` coordinates.
-pub(super) fn point<'a>(
+pub(in crate::mesh) fn point<'a>(
     line: usize,
     words: &mut impl Iterator<Item = &'a str>,
     what: &str,
@@ -156,7 +156,7 @@ pub(super) fn point<'a>(
 
 /// A 1-based vertex index of a face, negative counting back from the newest vertex,
 /// as a 0-based one. `first` is what index 1 means, from 0.
-pub(super) fn face_index(
+pub(in crate::mesh) fn face_index(
     line: usize,
     word: &str,
     first: i64,
@@ -190,7 +190,7 @@ pub(super) fn face_index(
 }
 
 /// Refuses faces with fewer than three corners.
-pub(super) fn face_size(line: usize, corners: usize) -> Result<(), ParseError> {
+pub(in crate::mesh) fn face_size(line: usize, corners: usize) -> Result<(), ParseError> {
     if corners >= 3 {
         Ok(())
     } else {

@@ -1,0 +1,126 @@
+//! From the description of a body to the body.
+
+use std::sync::Arc;
+
+use glam::{EulerRot, Quat};
+
+use super::Scene;
+use super::check::{is_near, too_far};
+use super::error::{Key, SceneError};
+use super::solid_keys::{self as d, CreatureSize, SolidShape};
+use crate::mesh::{
+    CreaturePreset, TetBall, TetBlock, TetMesh, cube_of_lesmes, read_mesh, read_tet_mesh,
+    tetrahedralise,
+};
+use crate::solid::{Solid, SolidError, SolidSettings};
+
+impl Scene {
+    /// Makes all bodies, at their places and with their pins and loads.
+    pub(super) fn solids(&self) -> Result<Vec<Solid>, SceneError> {
+        let solids = self.description.solid.iter().enumerate();
+        solids.map(|(i, s)| self.solid(i, s)).collect()
+    }
+
+    fn solid(&self, i: usize, s: &d::Solid) -> Result<Solid, SceneError> {
+        let here = [Key::Name("solid"), Key::Item(i)];
+        let key = |k| [here[0], here[1], Key::Name(k)];
+        let fault = |k: &'static str, message: String| {
+            self.at(&key(k), format!("solid `{}`: {message}", s.name))
+        };
+        let mesh = self.tets(&s.shape).map_err(|e| fault("shape", e))?;
+        let [x, y, z] = s.rotate.to_array().map(f32::to_radians);
+        let turn = Quat::from_euler(EulerRot::ZYX, z, y, x);
+        let mesh = mesh.map_points(|p| turn * (s.scale * p) + s.translate);
+        if !mesh.points.iter().all(|&p| is_near(p)) {
+            return Err(fault("shape", too_far()));
+        }
+        let settings = SolidSettings {
+            name: s.name.clone(),
+            model: s.model.clone(),
+            mass: s.mass,
+            mass_sharing: s.mass_sharing,
+            max_inverse_mass: s.max_inverse_mass,
+            step: s.step,
+            thickness: s.thickness,
+        };
+        let mut solid = Solid::new(settings, mesh).map_err(|e| {
+            let place = match &e {
+                SolidError::Mesh(_) => "shape",
+                SolidError::Setting { key, .. } => match *key {
+                    "mass" | "max_inverse_mass" | "step" | "thickness" => key,
+                    _ => "model",
+                },
+            };
+            fault(place, e.to_string())
+        })?;
+        solid.put(|p| p, |_| s.velocity);
+        for (k, pin) in s.pin.iter().enumerate() {
+            if solid.drive_where(|p| pin.region.contains(p), pin.velocity) == 0 {
+                let path = [here[0], here[1], Key::Name("pin"), Key::Item(k)];
+                return Err(self.nothing_there(&path, &s.name));
+            }
+        }
+        for (k, load) in s.load.iter().enumerate() {
+            if solid.load_where(|p| load.region.contains(p), load.force) == 0 {
+                let path = [here[0], here[1], Key::Name("load"), Key::Item(k)];
+                return Err(self.nothing_there(&path, &s.name));
+            }
+        }
+        Ok(solid)
+    }
+
+    fn nothing_there(&self, path: &[Key<'_>], name: &str) -> SceneError {
+        self.at(path, format!("solid `{name}` has no points in this region"))
+            .with_help("regions are those of the scene, after `scale`, `rotate` and `translate`")
+    }
+
+    fn tets(&self, shape: &SolidShape) -> Result<TetMesh, String> {
+        let text = |e: &dyn std::fmt::Display| e.to_string();
+        match shape {
+            SolidShape::Block { min, max, cells } => TetBlock {
+                min: *min,
+                max: *max,
+                cells: *cells,
+            }
+            .build()
+            .map_err(|e| text(&e)),
+            SolidShape::Ball {
+                center,
+                radius,
+                tets,
+            } => TetBall {
+                center: *center,
+                radius: *radius,
+                tets: *tets,
+            }
+            .build()
+            .map_err(|e| text(&e)),
+            SolidShape::Cube { size, small } => {
+                if *size > 0.0 && size.is_finite() {
+                    Ok(cube_of_lesmes(*size, *small))
+                } else {
+                    Err(format!("`size` is {size}, but must be above 0"))
+                }
+            }
+            SolidShape::Creature { like, height } => {
+                let preset = match like {
+                    CreatureSize::Bunny => CreaturePreset::Bunny,
+                    CreatureSize::Bunny2 => CreaturePreset::Bunny2,
+                    CreatureSize::Dragon => CreaturePreset::Dragon,
+                    CreatureSize::Armadillo => CreaturePreset::Armadillo,
+                };
+                preset.creature(*height).build().map_err(|e| text(&e))
+            }
+            SolidShape::Tets { file } => {
+                read_tet_mesh(self.folder.join(file)).map_err(|e| text(&e))
+            }
+            SolidShape::Surface { file, tets } => {
+                let path = self.folder.join(file);
+                let surface = read_mesh(&path).map_err(|e| text(&e))?;
+                tetrahedralise(Arc::new(surface), *tets as usize)
+                    .map(|found| found.mesh)
+                    .map_err(|e| format!("{}: {e}", path.display()))
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Forces and stiffness of all elements: first every element by itself, then every
+//! point gathers from the elements around it.
+
+use glam::{Mat3A, Quat, Vec3A};
+use rayon::prelude::*;
+
+use super::block_matrix::{BlockMatrix, ROWS, run};
+use super::conjugate_gradient::{Freedom, Outcome, Scratch};
+use super::corotational::{Corotational, rotation, strain};
+use super::element::{Elements, cofactor};
+use super::neo_hookean::{NeoHookean, NeoHookeanTangent};
+use super::patches::group_by;
+use super::settings::{Elastic, ElasticLaw};
+use crate::mesh::TetMesh;
+
+/// Elements per task.
+const CHUNK: usize = 512;
+
+/// What finite elements know of a body.
+#[derive(Clone, Debug)]
+pub(super) struct ElasticBody {
+    pub settings: Elastic,
+    pub law: Law,
+    pub elements: Elements,
+    pub state: Vec<ElementState>,
+    pub stiffness: BlockMatrix,
+    /// Elastic force on every point in N.
+    pub force: Vec<Vec3A>,
+    /// Around point i: `around[start[i]..start[i + 1]]`.
+    start: Vec<u32>,
+    around: Vec<Corner>,
+    /// Last change of velocity: where the solver starts.
+    pub change: Vec<Vec3A>,
+    /// How points may move in this step.
+    pub freedom: Vec<Freedom>,
+    pub scratch: Scratch,
+    /// How the last solve went.
+    pub outcome: Outcome,
+    /// Impulse on constrained points in the last step, in N s.
+    pub reaction: Vec<Vec3A>,
+}
+
+/// The law of the material with its constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Law {
+    Corotational(Corotational),
+    NeoHookean(NeoHookean),
+}
+
+/// What an element remembers, and what it computes for its points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ElementState {
+    /// The last rotation: where the search for the next begins.
+    pub rotation: Quat,
+    /// Strain that stays.
+    pub plastic: Mat3A,
+    /// Rotation (corotational) or deformation gradient (neo-Hookean).
+    frame: Mat3A,
+    /// First Piola-Kirchhoff stress in Pa.
+    pub stress: Mat3A,
+    tangent: NeoHookeanTangent,
+}
+
+/// A corner of an element, seen from its point.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    element: u32,
+    corner: u8,
+    /// Where the four corners' blocks are in the point's row.
+    slots: [u16; 4],
+}
+
+impl ElasticBody {
+    pub fn new(settings: Elastic, mesh: &TetMesh) -> ElasticBody {
+        let (lambda, mu) = settings.lame();
+        let law = match settings.law {
+            ElasticLaw::Corotational => Law::Corotational(Corotational { lambda, mu }),
+            ElasticLaw::NeoHookean => Law::NeoHookean(NeoHookean::new(lambda, mu)),
+        };
+        let stiffness = BlockMatrix::new(mesh);
+        let points = mesh.points.len();
+        let (start, places) = group_by(points, mesh.tets.iter().flatten().copied());
+        let around = places
+            .iter()
+            .map(|&place| {
+                let (element, corner) = (place / 4, (place % 4) as u8);
+                let tet = mesh.tets[element as usize];
+                let row = tet[corner as usize] as usize;
+                Corner {
+                    element,
+                    corner,
+                    // Corners of an element are joined by edges, so the slots exist.
+                    slots: tet.map(|v| stiffness.slot(row, v).unwrap_or(0)),
+                }
+            })
+            .collect();
+        let rest = ElementState {
+            rotation: Quat::IDENTITY,
+            plastic: Mat3A::ZERO,
+            frame: Mat3A::IDENTITY,
+            stress: Mat3A::ZERO,
+            tangent: NeoHookeanTangent::default(),
+        };
+        ElasticBody {
+            law,
+            elements: Elements::new(mesh),
+            state: vec![rest; mesh.tets.len()],
+            stiffness,
+            force: vec![Vec3A::ZERO; points],
+            start,
+            around,
+            change: vec![Vec3A::ZERO; points],
+            freedom: vec![Freedom::Free; points],
+            scratch: Scratch::default(),
+            outcome: Outcome::default(),
+            reaction: Vec::new(),
+            settings,
+        }
+    }
+
+    /// Computes forces and stiffness at these displacements. Plastic strain flows
+    /// for `dt` seconds.
+    pub fn assemble(&mut self, tets: &[[u32; 4]], displacement: &[Vec3A], dt: f32) {
+        self.compute_elements(tets, displacement, dt);
+        let (law, elements, state) = (self.law, &self.elements, &self.state);
+        let (start, around) = (&self.start, &self.around);
+        let rows: Vec<u32> = self.stiffness.start.clone();
+        let tasks = self.stiffness.tasks_mut().into_iter();
+        let tasks = tasks.zip(self.force.chunks_mut(ROWS)).collect();
+        run(tasks, |((first, blocks), force)| {
+            blocks.fill(Mat3A::ZERO);
+            for (k, force) in force.iter_mut().enumerate() {
+                let i = first + k;
+                let row = (rows[i] - rows[first]) as usize..(rows[i + 1] - rows[first]) as usize;
+                let row = &mut blocks[row];
+                *force = Vec3A::ZERO;
+                for corner in &around[start[i] as usize..start[i + 1] as usize] {
+                    let t = corner.element as usize;
+                    let gradients = elements.gradients(t);
+                    let volume = elements.volume[t];
+                    let own = gradients[corner.corner as usize];
+                    *force -= volume * (state[t].stress * own);
+                    law.add_blocks(&state[t], own, &gradients, volume, &corner.slots, row);
+                }
+            }
+            0.0
+        });
+    }
+
+    /// Computes only the forces on all points.
+    pub fn compute_forces(&mut self, tets: &[[u32; 4]], displacement: &[Vec3A]) {
+        self.compute_elements(tets, displacement, 0.0);
+        let (elements, state) = (&self.elements, &self.state);
+        let (start, around) = (&self.start, &self.around);
+        let gather = |(i, force): (usize, &mut Vec3A)| {
+            *force = around[start[i] as usize..start[i + 1] as usize]
+                .iter()
+                .fold(Vec3A::ZERO, |sum, corner| {
+                    let t = corner.element as usize;
+                    let own = elements.gradients(t)[corner.corner as usize];
+                    sum - elements.volume[t] * (state[t].stress * own)
+                });
+        };
+        self.force
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .enumerate()
+            .for_each(gather);
+    }
+
+    fn compute_elements(&mut self, tets: &[[u32; 4]], displacement: &[Vec3A], dt: f32) {
+        let (law, elements) = (self.law, &self.elements);
+        let plasticity = self.settings.plasticity;
+        let tasks = self.state.chunks_mut(CHUNK).enumerate().collect();
+        run(tasks, |(chunk, states)| {
+            for (k, state) in states.iter_mut().enumerate() {
+                let t = chunk * CHUNK + k;
+                let u = tets[t].map(|v| displacement[v as usize]);
+                let gradient = elements.displacement_gradient(t, u);
+                let f = Mat3A::IDENTITY + gradient;
+                match law {
+                    Law::Corotational(law) => {
+                        state.rotation = rotation(f, state.rotation);
+                        state.frame = Mat3A::from_quat(state.rotation);
+                        let total = strain(state.rotation, state.frame, gradient);
+                        if let Some(plasticity) = plasticity {
+                            plasticity.flow(&mut state.plastic, total, dt);
+                        }
+                        state.stress = law.stress(state.frame, total - state.plastic);
+                    }
+                    Law::NeoHookean(law) => {
+                        state.frame = f;
+                        state.stress = law.stress(f);
+                        state.tangent = law.tangent(f);
+                    }
+                }
+            }
+            0.0
+        });
+    }
+
+    /// Elastic energy in J at these displacements; does not change the body.
+    pub fn energy(&self, tets: &[[u32; 4]], displacement: &[Vec3A]) -> f64 {
+        let tasks = (0..tets.len()).step_by(CHUNK).collect();
+        run(tasks, |first| {
+            (first..(first + CHUNK).min(tets.len()))
+                .map(|t| {
+                    let u = tets[t].map(|v| displacement[v as usize]);
+                    let gradient = self.elements.displacement_gradient(t, u);
+                    let f = Mat3A::IDENTITY + gradient;
+                    let density = match self.law {
+                        Law::Corotational(law) => {
+                            let q = rotation(f, self.state[t].rotation);
+                            let total = strain(q, Mat3A::from_quat(q), gradient);
+                            f64::from(law.energy(total - self.state[t].plastic))
+                        }
+                        Law::NeoHookean(law) => law.energy(f),
+                    };
+                    f64::from(self.elements.volume[t]) * density
+                })
+                .sum()
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        52 * self.elements.gradient.len()
+            + std::mem::size_of::<ElementState>() * self.state.len()
+            + 52 * self.stiffness.block.len()
+            + std::mem::size_of::<Corner>() * self.around.len()
+            + 160 * self.force.len()
+    }
+}
+
+impl Law {
+    /// Adds the blocks of one element to the row of one of its corners.
+    #[inline]
+    fn add_blocks(
+        &self,
+        state: &ElementState,
+        own: Vec3A,
+        gradients: &[Vec3A; 4],
+        volume: f32,
+        slots: &[u16; 4],
+        row: &mut [Mat3A],
+    ) {
+        match self {
+            Law::Corotational(law) => {
+                let ci = state.frame * (own * volume);
+                for (b, slot) in gradients.iter().zip(slots) {
+                    row[usize::from(*slot)] += law.block(ci, state.frame * *b);
+                }
+            }
+            Law::NeoHookean(law) => {
+                let (f, g) = (state.frame, cofactor(state.frame));
+                for (b, slot) in gradients.iter().zip(slots) {
+                    row[usize::from(*slot)] += law.block(&state.tangent, f, g, own * volume, *b);
+                }
+            }
+        }
+    }
+}

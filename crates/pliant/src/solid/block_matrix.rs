@@ -1,0 +1,99 @@
+//! A sparse symmetric matrix of 3 x 3 blocks, a row of blocks per point.
+
+use glam::{Mat3A, Vec3A};
+use rayon::prelude::*;
+
+use crate::mesh::TetMesh;
+
+/// Rows per task. Sums over rows are made per task and then in order.
+pub(super) const ROWS: usize = 512;
+/// Up to this many tasks one thread is faster than waking others.
+const ALONE: usize = 3;
+
+/// Blocks by rows; the first of a row is on the diagonal.
+#[derive(Clone, Debug)]
+pub(super) struct BlockMatrix {
+    pub start: Vec<u32>,
+    pub column: Vec<u32>,
+    pub block: Vec<Mat3A>,
+}
+
+impl BlockMatrix {
+    /// A zero matrix with a block wherever an edge of the mesh is.
+    pub fn new(mesh: &TetMesh) -> BlockMatrix {
+        let n = mesh.points.len();
+        let edges = mesh.edges();
+        let mut start = vec![0u32; n + 1];
+        for &v in edges.iter().flatten() {
+            start[v as usize + 1] += 1;
+        }
+        for i in 0..n {
+            start[i + 1] += start[i] + 1;
+        }
+        let mut column = vec![0; start[n] as usize];
+        let mut next: Vec<u32> = start[..n].iter().map(|s| s + 1).collect();
+        for i in 0..n {
+            column[start[i] as usize] = i as u32;
+        }
+        for [a, b] in edges {
+            for (row, col) in [(a, b), (b, a)] {
+                column[next[row as usize] as usize] = col;
+                next[row as usize] += 1;
+            }
+        }
+        BlockMatrix {
+            block: vec![Mat3A::ZERO; column.len()],
+            start,
+            column,
+        }
+    }
+
+    /// Blocks of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> std::ops::Range<usize> {
+        self.start[i] as usize..self.start[i + 1] as usize
+    }
+
+    /// Where column `j` is in row `i`, counted from the row's start.
+    pub fn slot(&self, i: usize, j: u32) -> Option<u16> {
+        let columns = &self.column[self.row(i)];
+        columns.iter().position(|&c| c == j).map(|s| s as u16)
+    }
+
+    /// Row `i` times `x`.
+    #[inline]
+    pub fn row_times(&self, i: usize, x: &[Vec3A]) -> Vec3A {
+        let range = self.row(i);
+        let (blocks, columns) = (&self.block[range.clone()], &self.column[range]);
+        blocks
+            .iter()
+            .zip(columns)
+            .fold(Vec3A::ZERO, |sum, (b, &c)| sum + *b * x[c as usize])
+    }
+
+    /// Splits the blocks into those of `ROWS` rows each, with the first row's number.
+    pub fn tasks_mut(&mut self) -> Vec<(usize, &mut [Mat3A])> {
+        let mut rest: &mut [Mat3A] = &mut self.block;
+        let n = self.start.len() - 1;
+        (0..n)
+            .step_by(ROWS)
+            .map(|first| {
+                let last = (first + ROWS).min(n);
+                let count = (self.start[last] - self.start[first]) as usize;
+                let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
+                rest = others;
+                (first, own)
+            })
+            .collect()
+    }
+}
+
+/// Runs all tasks, on all threads if there are enough, and adds their results in
+/// order.
+pub(super) fn run<T: Send>(tasks: Vec<T>, work: impl Fn(T) -> f64 + Sync + Send) -> f64 {
+    if tasks.len() <= ALONE {
+        return tasks.into_iter().map(work).sum();
+    }
+    let parts: Vec<f64> = tasks.into_par_iter().map(work).collect();
+    parts.iter().sum()
+}

@@ -1,0 +1,190 @@
+//! Conjugate gradients with a block-diagonal preconditioner, for
+//! `(diagonal + scale K) x = b`, where some points move along a plane only or not at
+//! all (Baraff & Witkin 1998, section 5.3).
+
+use glam::{Mat3A, Vec3A};
+
+use super::block_matrix::{BlockMatrix, ROWS, run};
+
+/// How a point may move.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Freedom {
+    #[default]
+    Free,
+    /// Across this unit normal only.
+    Plane(Vec3A),
+    Fixed,
+}
+
+impl Freedom {
+    #[inline]
+    pub fn filter(self, v: Vec3A) -> Vec3A {
+        match self {
+            Freedom::Free => v,
+            Freedom::Plane(n) => v - v.dot(n) * n,
+            Freedom::Fixed => Vec3A::ZERO,
+        }
+    }
+}
+
+/// The matrix `diagonal + scale K`.
+pub(super) struct System<'a> {
+    pub stiffness: &'a BlockMatrix,
+    pub diagonal: &'a [f32],
+    pub scale: f32,
+    pub freedom: &'a [Freedom],
+}
+
+/// Vectors that the solver keeps between calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    residual: Vec<Vec3A>,
+    direction: Vec<Vec3A>,
+    image: Vec<Vec3A>,
+    inverse: Vec<Mat3A>,
+}
+
+/// How a solve went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Outcome {
+    pub iterations: u32,
+    /// Residual over right-hand side, in the norm of the preconditioner.
+    pub residual: f64,
+}
+
+impl System<'_> {
+    #[inline]
+    fn row_times(&self, i: usize, x: &[Vec3A]) -> Vec3A {
+        self.diagonal[i] * x[i] + self.scale * self.stiffness.row_times(i, x)
+    }
+
+    /// The whole product without any filter.
+    pub fn times(&self, x: &[Vec3A], out: &mut Vec<Vec3A>) {
+        out.resize(x.len(), Vec3A::ZERO);
+        run(out.chunks_mut(ROWS).enumerate().collect(), |(k, out)| {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = self.row_times(k * ROWS + i, x);
+            }
+            0.0
+        });
+    }
+
+    /// Improves `x`, whose constrained parts stay as they are, until the residual is
+    /// `tolerance` times the right-hand side or the iterations are used up.
+    pub fn solve(
+        &self,
+        b: &[Vec3A],
+        x: &mut [Vec3A],
+        iterations: u32,
+        tolerance: f64,
+        scratch: &mut Scratch,
+    ) -> Outcome {
+        let n = x.len();
+        let Scratch {
+            residual: r,
+            direction: p,
+            image: q,
+            inverse,
+        } = scratch;
+        for list in [&mut *r, p, q] {
+            list.resize(n, Vec3A::ZERO);
+        }
+        inverse.resize(n, Mat3A::IDENTITY);
+        // Preconditioner, residual and the size of the right-hand side in one pass.
+        let tasks = tasks3(inverse, r, p);
+        let size = run(tasks, |(first, inverse, r, p)| {
+            let mut size = 0.0;
+            for k in 0..r.len() {
+                let i = first + k;
+                let own = self.stiffness.block[self.stiffness.start[i] as usize];
+                let d =
+                    own * self.scale + Mat3A::from_diagonal(glam::Vec3::splat(self.diagonal[i]));
+                inverse[k] = d.inverse();
+                let freedom = self.freedom[i];
+                let given = freedom.filter(b[i]);
+                size += f64::from(given.dot(freedom.filter(inverse[k] * given)));
+                r[k] = freedom.filter(b[i] - self.row_times(i, x));
+                p[k] = freedom.filter(inverse[k] * r[k]);
+            }
+            size
+        });
+        let pairs = r.chunks(ROWS).zip(p.chunks(ROWS)).collect();
+        let mut rz = run(pairs, |(r, p)| dot(r, p));
+        let goal = tolerance * tolerance * size;
+        let mut outcome = Outcome::default();
+        while outcome.iterations < iterations && rz > goal && rz > 0.0 {
+            let shared: &[Vec3A] = p;
+            let tasks = q.chunks_mut(ROWS).enumerate().collect();
+            let curvature = run(tasks, |(k, q)| {
+                let mut sum = 0.0;
+                for (i, q) in q.iter_mut().enumerate() {
+                    let i = k * ROWS + i;
+                    *q = self.freedom[i].filter(self.row_times(i, shared));
+                    sum += f64::from(q.dot(shared[i]));
+                }
+                sum
+            });
+            // Not positive only if the stiffness is indefinite: what is found so far
+            // is still a descent.
+            if curvature.is_nan() || curvature <= 0.0 {
+                if outcome.iterations == 0 {
+                    x.iter_mut().zip(&*p).for_each(|(x, p)| *x += *p);
+                }
+                break;
+            }
+            let step = (rz / curvature) as f32;
+            let inverse: &[Mat3A] = inverse;
+            let tasks = x
+                .chunks_mut(ROWS)
+                .zip(r.chunks_mut(ROWS))
+                .zip(q.chunks_mut(ROWS))
+                .enumerate()
+                .collect();
+            // The image is done with: it takes the preconditioned residual.
+            let next = run(tasks, |(chunk, ((x, r), q))| {
+                let mut sum = 0.0;
+                for k in 0..x.len() {
+                    let i = chunk * ROWS + k;
+                    x[k] += step * shared[i];
+                    r[k] -= step * q[k];
+                    q[k] = self.freedom[i].filter(inverse[i] * r[k]);
+                    sum += f64::from(r[k].dot(q[k]));
+                }
+                sum
+            });
+            let keep = (next / rz) as f32;
+            run(
+                p.chunks_mut(ROWS).zip(q.chunks(ROWS)).collect(),
+                |(p, q)| {
+                    for (p, q) in p.iter_mut().zip(q) {
+                        *p = *q + keep * *p;
+                    }
+                    0.0
+                },
+            );
+            rz = next;
+            outcome.iterations += 1;
+        }
+        outcome.residual = if size > 0.0 {
+            (rz.max(0.0) / size).sqrt()
+        } else {
+            0.0
+        };
+        outcome
+    }
+}
+
+type Task3<'a> = (usize, &'a mut [Mat3A], &'a mut [Vec3A], &'a mut [Vec3A]);
+
+fn tasks3<'a>(a: &'a mut [Mat3A], b: &'a mut [Vec3A], c: &'a mut [Vec3A]) -> Vec<Task3<'a>> {
+    a.chunks_mut(ROWS)
+        .zip(b.chunks_mut(ROWS))
+        .zip(c.chunks_mut(ROWS))
+        .enumerate()
+        .map(|(k, ((a, b), c))| (k * ROWS, a, b, c))
+        .collect()
+}
+
+fn dot(a: &[Vec3A], b: &[Vec3A]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(a.dot(*b))).sum()
+}

@@ -1,0 +1,473 @@
+//! The state of a body, and its step.
+
+use glam::{Vec3, Vec3A};
+
+use super::assembly::ElasticBody;
+use super::contact::{Environment, Way, sweep};
+use super::explicit::Moving;
+use super::implicit::TouchList;
+use super::mass::{MassReport, inverse_masses};
+use super::settings::{SolidError, SolidModel, SolidSettings};
+use super::springs::SpringBody;
+use super::stable_step::StableStep;
+use super::strain_limit::limit_strain;
+use crate::contact::Contact;
+use crate::math::{Xyz, XyzVec};
+use crate::mesh::TetMesh;
+use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
+
+/// Sub-step of finite elements, if none is given, in seconds.
+const ELASTIC_STEP: f32 = 0.005;
+/// Share of the longest stable step that springs take, if none is given: the
+/// estimate is from below, and springs stiffen under load.
+const SAFETY: f32 = 0.7;
+
+/// A deformable body.
+///
+/// ```
+/// use pliant::mesh::TetBall;
+/// use pliant::solid::{Elastic, SolidModel, SolidSettings};
+/// use pliant::{Obstacle, Vec3, World};
+/// let mut world = World::new();
+/// world.add_obstacle(Obstacle::plane("floor", Vec3::ZERO, Vec3::Y));
+/// let ball = TetBall { center: Vec3::Y, radius: 0.2, tets: 500 }.build()?;
+/// let jelly = SolidSettings::new("jelly", SolidModel::Elastic(Elastic::default()));
+/// let jelly = world.add_solid(jelly, ball)?;
+/// for _ in 0..10 {
+///     world.step(0.01)?;
+/// }
+/// let volume = world.solid(jelly).map(|s| s.volume());
+/// assert!((volume.unwrap_or(0.0) - 0.0335).abs() < 0.003);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Solid {
+    pub(super) settings: SolidSettings,
+    /// The rest shape; its tetrahedra are in an order of the body's own.
+    pub(super) mesh: TetMesh,
+    pub(super) surface: Vec<[u32; 3]>,
+    /// Points of the surface, in order.
+    pub(super) skin: Vec<u32>,
+    pub(super) ids: Vec<u32>,
+    pub(super) displacement: Vec<Vec3A>,
+    pub(super) velocity: Vec<Vec3A>,
+    /// Masses in kg, of pinned points too.
+    pub(super) mass: Vec<f32>,
+    /// 0 for pinned points.
+    pub(super) inverse_mass: Vec<f32>,
+    /// Forces from outside in N.
+    pub(super) load: Vec<Vec3>,
+    pub(super) touching: TouchList,
+    pub(super) body: Body,
+    pub(super) thickness: f32,
+    pub(super) mass_report: MassReport,
+    pub(super) stable: Option<StableStep>,
+    /// Length of the last sub-step.
+    pub(super) last_step: f32,
+    /// Copies for the views.
+    position_view: XyzVec,
+    velocity_view: XyzVec,
+}
+
+/// The model with its data.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Springs(Box<SpringBody>),
+    Elastic(Box<ElasticBody>),
+}
+
+impl Solid {
+    /// A body at rest in the shape of `mesh`.
+    pub fn new(settings: SolidSettings, mut mesh: TetMesh) -> Result<Solid, SolidError> {
+        settings.check()?;
+        mesh.validate()?;
+        let body = match &settings.model {
+            SolidModel::Springs(s) => {
+                Body::Springs(Box::new(SpringBody::new(s.clone(), &mut mesh)))
+            }
+            SolidModel::Elastic(e) => Body::Elastic(Box::new(ElasticBody::new(e.clone(), &mesh))),
+        };
+        let (inverse_mass, mass_report) = inverse_masses(&mesh, &settings);
+        let surface = mesh.surface();
+        let mut skin: Vec<u32> = surface.iter().flatten().copied().collect();
+        skin.sort_unstable();
+        skin.dedup();
+        let n = mesh.points.len();
+        let thickness = settings.thickness.unwrap_or_else(|| {
+            let edges = mesh.edges();
+            let length = |e: &[u32; 2]| {
+                f64::from(mesh.points[e[0] as usize].distance(mesh.points[e[1] as usize]))
+            };
+            (0.05 * edges.iter().map(length).sum::<f64>() / edges.len() as f64) as f32
+        });
+        let mut solid = Solid {
+            mass: inverse_mass.iter().map(|w| 1.0 / w).collect(),
+            inverse_mass,
+            mass_report,
+            surface,
+            skin,
+            ids: (0..n as u32).collect(),
+            displacement: vec![Vec3A::ZERO; n],
+            velocity: vec![Vec3A::ZERO; n],
+            load: vec![Vec3::ZERO; n],
+            touching: Vec::new(),
+            body,
+            thickness,
+            stable: None,
+            last_step: 0.0,
+            position_view: XyzVec::default(),
+            velocity_view: XyzVec::default(),
+            settings,
+            mesh,
+        };
+        if let Body::Springs(body) = &solid.body {
+            solid.stable = Some(StableStep::of(body, &solid.mesh, &solid.inverse_mass));
+        }
+        solid.position_view.resize(n);
+        solid.velocity_view.resize(n);
+        solid.refresh_views();
+        Ok(solid)
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &SolidSettings {
+        &self.settings
+    }
+
+    /// The shape at rest; its tetrahedra are in the body's own order.
+    pub fn rest(&self) -> &TetMesh {
+        &self.mesh
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.displacement.len()
+    }
+
+    /// True if it has no points, which cannot be.
+    pub fn is_empty(&self) -> bool {
+        self.displacement.is_empty()
+    }
+
+    /// Positions of all points in metres.
+    pub fn positions(&self) -> Xyz<'_> {
+        self.position_view.view()
+    }
+
+    /// Velocities of all points in m/s.
+    pub fn velocities(&self) -> Xyz<'_> {
+        self.velocity_view.view()
+    }
+
+    /// Displacement of point `i` from its place at rest, in metres.
+    pub fn displacement(&self, i: usize) -> Vec3 {
+        self.displacement[i].into()
+    }
+
+    /// The present shape.
+    pub fn shape(&self) -> TetMesh {
+        TetMesh {
+            points: self.positions().iter().collect(),
+            tets: self.mesh.tets.clone(),
+        }
+    }
+
+    /// The triangles of the surface, counter-clockwise from outside.
+    pub fn surface(&self) -> &[[u32; 3]] {
+        &self.surface
+    }
+
+    /// Distance at which its points touch obstacles, in metres.
+    pub fn thickness(&self) -> f32 {
+        self.thickness
+    }
+
+    /// How its mass was shared.
+    pub fn mass_report(&self) -> &MassReport {
+        &self.mass_report
+    }
+
+    /// The longest stable step; implicit finite elements have none.
+    pub fn stable_step(&self) -> Option<&StableStep> {
+        self.stable.as_ref()
+    }
+
+    /// The sub-step that it takes, in seconds.
+    pub fn step_length(&self) -> f32 {
+        let stable = self.stable.as_ref().map(|s| SAFETY * s.seconds);
+        self.settings.step.unwrap_or(stable.unwrap_or(ELASTIC_STEP))
+    }
+
+    /// Solver iterations and relative residual of the last sub-step of finite
+    /// elements.
+    pub fn solver(&self) -> Option<(u32, f64)> {
+        match &self.body {
+            Body::Springs(_) => None,
+            Body::Elastic(body) => Some((body.outcome.iterations, body.outcome.residual)),
+        }
+    }
+
+    /// Holds the points whose place at rest is chosen; returns how many. They keep
+    /// their present velocity, see [`Solid::drive_where`].
+    pub fn pin_where(&mut self, chosen: impl Fn(Vec3) -> bool) -> usize {
+        self.drive_where(chosen, Vec3::ZERO)
+    }
+
+    /// Moves the points whose place at rest is chosen with a velocity in m/s,
+    /// whatever pulls them; returns how many.
+    pub fn drive_where(&mut self, chosen: impl Fn(Vec3) -> bool, velocity: Vec3) -> usize {
+        let found: Vec<usize> = self.choose(chosen);
+        for &i in &found {
+            self.inverse_mass[i] = 0.0;
+            self.velocity[i] = velocity.into();
+        }
+        self.refresh_views();
+        found.len()
+    }
+
+    /// Lets go of pinned points whose place at rest is chosen.
+    pub fn release_where(&mut self, chosen: impl Fn(Vec3) -> bool) {
+        for i in self.choose(chosen) {
+            self.inverse_mass[i] = 1.0 / self.mass[i];
+        }
+    }
+
+    /// Pulls the points whose place at rest is chosen with `force` in N, shared by
+    /// mass, until [`Solid::clear_loads`]; returns how many.
+    pub fn load_where(&mut self, chosen: impl Fn(Vec3) -> bool, force: Vec3) -> usize {
+        let found = self.choose(chosen);
+        let mass: f32 = found.iter().map(|&i| self.mass[i]).sum();
+        for &i in &found {
+            self.load[i] += force * (self.mass[i] / mass);
+        }
+        found.len()
+    }
+
+    /// Pulls one point with `force` in N until [`Solid::clear_loads`].
+    pub fn add_load(&mut self, point: usize, force: Vec3) {
+        self.load[point] += force;
+    }
+
+    /// Takes all forces from outside away.
+    pub fn clear_loads(&mut self) {
+        self.load.fill(Vec3::ZERO);
+    }
+
+    fn choose(&self, chosen: impl Fn(Vec3) -> bool) -> Vec<usize> {
+        let points = self.mesh.points.iter().enumerate();
+        points
+            .filter(|(_, p)| chosen(**p))
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Puts every point at `place(rest place)` with `velocity(rest place)`.
+    pub fn put(&mut self, place: impl Fn(Vec3) -> Vec3, velocity: impl Fn(Vec3) -> Vec3) {
+        for (i, &rest) in self.mesh.points.iter().enumerate() {
+            self.displacement[i] = (place(rest) - rest).into();
+            self.velocity[i] = velocity(rest).into();
+        }
+        self.touching.clear();
+        if let Body::Springs(body) = &mut self.body {
+            body.previous.clear();
+        }
+        self.refresh_views();
+    }
+
+    /// Moves the body by `h` seconds; returns what it touched.
+    pub fn advance(&mut self, h: f32, around: &Environment<'_>) -> Vec<Contact> {
+        self.advance_as(0, h, around)
+    }
+
+    /// The same, as matter of this number.
+    pub(crate) fn advance_as(
+        &mut self,
+        matter: u32,
+        h: f32,
+        around: &Environment<'_>,
+    ) -> Vec<Contact> {
+        let mut contacts = Vec::new();
+        let mut state = Moving {
+            rest: &self.mesh.points,
+            inverse_mass: &self.inverse_mass,
+            load: &self.load,
+            displacement: &mut self.displacement,
+            velocity: &mut self.velocity,
+        };
+        match &mut self.body {
+            Body::Springs(body) => {
+                body.integrate(&mut state, h, around);
+                limit_strain(
+                    body,
+                    &self.mesh.points,
+                    &self.inverse_mass,
+                    &mut self.displacement,
+                    &mut self.velocity,
+                    h,
+                );
+            }
+            Body::Elastic(body) => {
+                let touches = find_touches(
+                    &self.skin,
+                    &self.position_view,
+                    &state,
+                    self.thickness,
+                    &mut self.touching,
+                    around,
+                );
+                let rubbing: Vec<Vec3A> = self
+                    .touching
+                    .iter()
+                    .map(|(_, t)| t.rubbing(around.friction_of(t.obstacle)))
+                    .collect();
+                body.step(
+                    &self.mesh.tets,
+                    &self.mass,
+                    &mut state,
+                    &mut self.touching,
+                    h,
+                    around,
+                );
+                for ((i, obstacle, touch), rubbing) in touches.into_iter().zip(rubbing) {
+                    contacts.push(Contact {
+                        matter,
+                        point_id: i,
+                        obstacle,
+                        triangle: touch.triangle,
+                        barycentric: touch.barycentric,
+                        place: touch.point,
+                        impulse: (body.reaction[i as usize] + rubbing).into(),
+                    });
+                }
+            }
+        }
+        if !around.is_empty() {
+            self.pass_obstacles(matter, h, around, &mut contacts);
+        }
+        self.last_step = h;
+        self.refresh_views();
+        contacts
+    }
+
+    /// Moves all points from where the views still have them to where
+    /// they want to be, past all obstacles.
+    fn pass_obstacles(
+        &mut self,
+        matter: u32,
+        h: f32,
+        around: &Environment<'_>,
+        contacts: &mut Vec<Contact>,
+    ) {
+        // Inner points too: under a hard blow the skin alone would let them through.
+        let free = (0..self.len()).filter(|&k| self.inverse_mass[k] > 0.0);
+        let ways: Vec<Way> = free
+            .map(|k| Way {
+                point: k as u32,
+                from: self.position_view.get(k),
+                to: self.mesh.points[k] + Vec3::from(self.displacement[k]),
+                velocity: self.velocity[k].into(),
+                mass: self.mass[k],
+            })
+            .collect();
+        for stopped in sweep(&ways, self.thickness, matter, around, contacts) {
+            let i = stopped.point as usize;
+            self.displacement[i] = (stopped.place - self.mesh.points[i]).into();
+            self.velocity[i] = stopped.velocity.into();
+            if let Body::Springs(body) = &mut self.body {
+                body.moved(i, self.displacement[i], self.velocity[i], h);
+            }
+        }
+    }
+
+    /// The first point whose place or velocity is not finite or that is faster than
+    /// `most`, with its speed.
+    pub(crate) fn runaway(&self, most: f32) -> Option<(u32, f32)> {
+        let speeds = self.velocity.iter().map(|v| v.length());
+        let wrong = |i: usize, v: f32| v.is_nan() || v > most || !self.displacement[i].is_finite();
+        speeds
+            .enumerate()
+            .find(|&(i, v)| wrong(i, v))
+            .map(|(i, v)| (i as u32, v))
+    }
+
+    pub(super) fn refresh_views(&mut self) {
+        for (i, &rest) in self.mesh.points.iter().enumerate() {
+            self.position_view
+                .set(i, rest + Vec3::from(self.displacement[i]));
+            self.velocity_view.set(i, self.velocity[i].into());
+        }
+    }
+}
+
+/// Finds the points that touch an obstacle now, and where.
+fn find_touches(
+    skin: &[u32],
+    position: &XyzVec,
+    state: &Moving<'_>,
+    thickness: f32,
+    touching: &mut TouchList,
+    around: &Environment<'_>,
+) -> Vec<(u32, u32, crate::contact::Touch)> {
+    let before = std::mem::take(touching);
+    let mut before = before.into_iter().peekable();
+    let mut touches = Vec::new();
+    if around.is_empty() {
+        return touches;
+    }
+    for &i in skin {
+        // Both lists are in order.
+        let own = before.next_if(|(p, _)| *p == i).map(|(_, t)| t);
+        let k = i as usize;
+        if state.inverse_mass[k] == 0.0 {
+            continue;
+        }
+        if let Some((t, touch)) = around.touch(position.get(k), state.velocity[k], thickness, own) {
+            touches.push((i, t.obstacle, touch));
+            touching.push((i, t));
+        }
+    }
+    touches
+}
+
+impl Matter for Solid {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn points(&self) -> PointsView<'_> {
+        PointsView {
+            position: self.positions(),
+            velocity: self.velocities(),
+            inverse_mass: PerPoint::Each(&self.inverse_mass),
+            radius: self.thickness,
+            id: &self.ids,
+        }
+    }
+
+    fn surface(&self) -> Option<SurfaceView<'_>> {
+        Some(SurfaceView {
+            points: self.points(),
+            triangles: &self.surface,
+        })
+    }
+
+    fn scalars(&self) -> Vec<(&'static str, Vec<f32>)> {
+        let displacement = self.displacement.iter().map(|u| u.length()).collect();
+        let mut scalars = vec![
+            ("displacement", displacement),
+            ("volume_ratio", self.to_points(&self.volume_ratios())),
+        ];
+        if let Some(stress) = self.von_mises() {
+            scalars.push(("von_mises", self.to_points(&stress)));
+        }
+        scalars
+    }
+
+    fn bytes(&self) -> usize {
+        let model = match &self.body {
+            Body::Springs(body) => body.bytes(),
+            Body::Elastic(body) => body.bytes(),
+        };
+        model + 92 * self.len() + 16 * self.mesh.tets.len() + 12 * self.surface.len()
+    }
+}

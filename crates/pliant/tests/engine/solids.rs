@@ -1,0 +1,193 @@
+//! Deformable solids in a world: determinism, checkpoints, refusals, tunnelling.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::run;
+use pliant::mesh::{TetBall, TetBlock, UvSphere};
+use pliant::observe::{Decoder, Encoder};
+use pliant::scene::Scene;
+use pliant::solid::{Elastic, ElasticLaw, SolidModel, SolidSettings, Springs};
+use pliant::space::Bvh;
+use pliant::{Obstacle, StepError, TriMesh, Vec3, World};
+
+/// One body of each model over a floor with friction.
+fn world() -> World {
+    let mut world = World::new();
+    let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
+    world.add_obstacle(floor.with_contact(0.0, 0.4));
+    let models = [
+        SolidModel::Springs(Springs {
+            volume_stiffness: 3e6,
+            ..Springs::default()
+        }),
+        SolidModel::Elastic(Elastic {
+            young: 2e4,
+            ..Elastic::default()
+        }),
+        SolidModel::Elastic(Elastic {
+            law: ElasticLaw::NeoHookean,
+            young: 2e4,
+            ..Elastic::default()
+        }),
+    ];
+    for (i, model) in models.into_iter().enumerate() {
+        let x = 0.4 * i as f32;
+        let block = TetBlock {
+            min: Vec3::new(x, 0.02, 0.0),
+            max: Vec3::new(x + 0.2, 0.22, 0.2),
+            cells: [14, 13, 14],
+        };
+        let body = SolidSettings::new(format!("body {i}"), model);
+        let handle = world.add_solid(body, block.build().unwrap()).unwrap();
+        let body = world.solid_mut(handle).unwrap();
+        body.put(|p| p, |_| Vec3::new(1.0, -2.0, 0.3));
+    }
+    world
+}
+
+fn in_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+    pool.unwrap().install(work)
+}
+
+#[test]
+fn the_bits_do_not_depend_on_threads() {
+    let hash = |threads| {
+        in_threads(threads, || {
+            let mut world = world();
+            run(&mut world, 0.06, 0.01);
+            world.hash()
+        })
+    };
+    let one = hash(1);
+    assert_eq!(one, hash(2));
+    assert_eq!(one, hash(3));
+}
+
+#[test]
+fn a_restart_continues_with_the_same_bits() {
+    let mut through = world();
+    run(&mut through, 0.04, 0.01);
+    let mut out = Encoder::default();
+    through.save(&mut out);
+    let file = out.finish();
+    run(&mut through, 0.04, 0.01);
+    let mut resumed = world();
+    let mut from = Decoder::open(&file).unwrap();
+    resumed.load(&mut from).unwrap();
+    from.finish().unwrap();
+    run(&mut resumed, 0.04, 0.01);
+    assert_eq!(through.hash(), resumed.hash());
+    let mut other = World::new();
+    assert!(other.load(&mut Decoder::open(&file).unwrap()).is_err());
+}
+
+#[test]
+fn a_step_that_springs_cannot_take_is_refused_with_the_reason() {
+    let mut world = World::new();
+    let mut settings = SolidSettings::new("stiff", SolidModel::Springs(Springs::default()));
+    settings.step = Some(0.5);
+    let mesh = TetBlock::default().build().unwrap();
+    world.add_solid(settings, mesh).unwrap();
+    let error = world.step(1.0).unwrap_err();
+    assert!(matches!(error, StepError::SolidTooFast { .. }), "{error}");
+    assert!(error.to_string().contains("springs along edges"), "{error}");
+}
+
+#[test]
+fn nothing_tunnels_through_a_thin_sheet_at_ten_metres_per_second() {
+    let mut world = World::new();
+    let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let sheet = Arc::new(TriMesh {
+        vertices: corners.map(|(x, z)| Vec3::new(x, 0.0, z)).to_vec(),
+        triangles: vec![[0, 2, 1], [0, 3, 2]],
+    });
+    let index = Arc::new(Bvh::build(sheet.clone()));
+    world.add_obstacle(Obstacle::mesh("sheet", sheet, index, 0.05));
+    let ball = TetBall {
+        center: Vec3::new(0.0, 0.15, 0.0),
+        radius: 0.1,
+        tets: 600,
+    };
+    let soft = SolidModel::Elastic(Elastic {
+        young: 1e5,
+        ..Elastic::default()
+    });
+    let handle = world.add_solid(SolidSettings::new("ball", soft), ball.build().unwrap());
+    let handle = handle.unwrap();
+    world
+        .solid_mut(handle)
+        .unwrap()
+        .put(|p| p, |_| Vec3::new(0.0, -10.0, 0.0));
+    for _ in 0..40 {
+        world.step(0.01).unwrap();
+        let body = world.solid(handle).unwrap();
+        assert!(body.positions().iter().all(|p| p.y > 0.0), "tunnelled");
+    }
+}
+
+#[test]
+fn bad_bodies_in_scenes_get_a_message_with_their_place() {
+    let scene = |solid: &str| {
+        let text = format!("title = \"x\"\nduration = 1.0\n[[solid]]\n{solid}\n");
+        let scene = Scene::parse("a", "a.toml", &text, Path::new("."), &[]);
+        scene.and_then(|s| s.build()).unwrap_err().to_string()
+    };
+    let block = "shape = { block = { min = [0,0,0], max = [1,1,1], cells = [1,1,1] } }\n";
+    let message = scene(&format!(
+        "{block}model = {{ elastic = {{ poisson = 0.6 }} }}"
+    ));
+    assert!(
+        message.contains("`poisson` is 0.6, but must be from 0 to 0.495"),
+        "{message}"
+    );
+    let message = scene(&format!(
+        "{block}[[solid.pin]]\nregion = {{ sphere = {{ center = [9,9,9], radius = 1 }} }}"
+    ));
+    assert!(
+        message.contains("has no points in this region"),
+        "{message}"
+    );
+    let message = scene("shape = { block = { min = [0,0,0], max = [1,1,1], cells = [0,1,1] } }");
+    assert!(message.contains("cells x is 0"), "{message}");
+    let message = scene("shape = { tets = { file = \"none.msh\" } }");
+    assert!(message.contains("none.msh"), "{message}");
+}
+
+#[test]
+fn a_ball_rests_in_a_bowl() {
+    let mut world = World::new();
+    let bowl = UvSphere {
+        radius: 0.5,
+        ..UvSphere::default()
+    };
+    let bowl = Arc::new(bowl.build().unwrap());
+    let index = Arc::new(Bvh::build(bowl.clone()));
+    let bowl = Obstacle::mesh("bowl", bowl, index, 0.05).with_contact(0.0, 0.5);
+    world.add_obstacle(bowl);
+    let ball = TetBall {
+        center: Vec3::new(0.1, -0.25, 0.0),
+        radius: 0.1,
+        tets: 500,
+    };
+    let soft = SolidModel::Elastic(Elastic {
+        young: 5e4,
+        mass_damping: 3.0,
+        ..Elastic::default()
+    });
+    let handle = world
+        .add_solid(SolidSettings::new("ball", soft), ball.build().unwrap())
+        .unwrap();
+    run(&mut world, 3.0, 0.01);
+    let body = world.solid(handle).unwrap();
+    assert!(
+        body.positions().iter().all(|p| p.length() < 0.5),
+        "left the bowl"
+    );
+    assert!(
+        world.totals().max_speed < 0.05,
+        "{}",
+        world.totals().max_speed
+    );
+}
