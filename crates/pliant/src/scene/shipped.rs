@@ -21,6 +21,7 @@ shipped![
     "wind",
     "sphere-bowl",
     "hills",
+    "beads",
     "blood",
     "drain",
     "piston",
