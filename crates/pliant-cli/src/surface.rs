@@ -149,7 +149,7 @@ fn sequence(input: &Path, output: Option<&Path>) -> Result<Vec<(PathBuf, PathBuf
 fn usual_distance(positions: Xyz<'_>) -> Option<f32> {
     let bounds = pliant::math::Aabb::of(positions.iter().filter(|p| p.is_finite()));
     let size = bounds.size();
-    if positions.len() < 2 || !(size.max_element() > 0.0) {
+    if positions.len() < 2 || size.max_element() <= 0.0 {
         return None;
     }
     // First guess the spacing of a full box, then look at nearest neighbours.

@@ -33,10 +33,6 @@ const BOXES: u32 = 4;
 const GLASS_SPACING: f32 = 0.0033;
 /// Frames of the cases that are not scenes, in seconds.
 const FRAME: f32 = 0.02;
-/// Frames of the glass, in seconds. A splash over the rim that no frame sees counts as
-/// leaked.
-const GLASS_FRAME: f32 = 0.01;
-
 fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     let seconds = if args.full { 30.0 } else { 1.0 };
     let mut rows = Vec::new();

@@ -3,6 +3,7 @@
 mod common;
 mod instability;
 mod messages;
+mod pictures;
 mod probes;
 mod resume;
 mod run;

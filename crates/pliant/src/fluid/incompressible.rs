@@ -343,7 +343,13 @@ impl Incompressible {
                 let mut rates = [0.0; CHUNK];
                 let rates = &mut rates[..pressure.len()];
                 rates.copy_from_slice(&closing[c * CHUNK..][..rates.len()]);
-                add_compression(x, v, c * CHUNK, pairs, images, rates);
+                let chunk = Chunk {
+                    first: c * CHUNK,
+                    pairs,
+                    images,
+                    x,
+                };
+                add_compression(chunk, v, rates);
                 for k in 0..pressure.len() {
                     let i = c * CHUNK + k;
                     let rate = rates[k];
@@ -390,8 +396,13 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .for_each(|(c, (v, pairs, images))| {
-                let scale = |i: usize| dt * inverse_density[i];
-                push_chunk(x, change, c * CHUNK, pairs, images, &scale, v);
+                let chunk = Chunk {
+                    first: c * CHUNK,
+                    pairs,
+                    images,
+                    x,
+                };
+                push_chunk(chunk, change, inverse_density, dt, v);
             });
     }
 
@@ -433,76 +444,59 @@ impl Incompressible {
     }
 }
 
-/// Adds the rates of compression of the particles from `first` on.
-fn add_compression(
-    x: &[Vec3A],
-    v: &[Vec3A],
+/// One chunk of particles with all that they see.
+#[derive(Clone, Copy)]
+struct Chunk<'a> {
+    /// Index of its first particle.
     first: usize,
-    pairs: &ChunkPairs,
-    images: &ChunkImages,
-    rates: &mut [f32],
-) {
-    #[inline(always)]
-    fn run<L: Lanes>(
-        _: L,
-        x: &[Vec3A],
-        v: &[Vec3A],
-        first: usize,
-        pairs: &ChunkPairs,
-        images: &ChunkImages,
-        rates: &mut [f32],
-    ) {
-        for (k, rate) in rates.iter_mut().enumerate() {
-            let i = first + k;
-            *rate += compression(x, v, i, pairs.of(k)) + image_compression(v, i, images.of(k));
-        }
-    }
-    dispatch!(run(
-        x: &[Vec3A],
-        v: &[Vec3A],
-        first: usize,
-        pairs: &ChunkPairs,
-        images: &ChunkImages,
-        rates: &mut [f32],
-    ));
+    pairs: &'a ChunkPairs,
+    images: &'a ChunkImages,
+    x: &'a [Vec3A],
 }
 
-/// Takes the pressure gradient, times `scale`, from the velocities of the particles
-/// from `first` on.
+/// Adds the rates of compression of a chunk's particles.
+fn add_compression(chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]) {
+    #[inline(always)]
+    fn run<L: Lanes>(_: L, chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]) {
+        for (k, rate) in rates.iter_mut().enumerate() {
+            let i = chunk.first + k;
+            *rate += compression(chunk.x, v, i, chunk.pairs.of(k))
+                + image_compression(v, i, chunk.images.of(k));
+        }
+    }
+    dispatch!(run(chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]));
+}
+
+/// Takes the gradient of `pressure`, over the density and times `dt`, from the
+/// velocities of a chunk's particles.
 fn push_chunk(
-    x: &[Vec3A],
+    chunk: Chunk<'_>,
     pressure: &[f32],
-    first: usize,
-    pairs: &ChunkPairs,
-    images: &ChunkImages,
-    scale: &dyn Fn(usize) -> f32,
+    inverse_density: &[f32],
+    dt: f32,
     v: &mut [Vec3A],
 ) {
     #[inline(always)]
     fn run<L: Lanes>(
         _: L,
-        x: &[Vec3A],
+        chunk: Chunk<'_>,
         pressure: &[f32],
-        first: usize,
-        pairs: &ChunkPairs,
-        images: &ChunkImages,
-        scale: &dyn Fn(usize) -> f32,
+        inverse_density: &[f32],
+        dt: f32,
         v: &mut [Vec3A],
     ) {
         for (k, v) in v.iter_mut().enumerate() {
-            let i = first + k;
-            let gradient = pressure_gradient(x, pressure, i, pairs.of(k))
-                + image_gradient(pressure, i, images.of(k));
-            *v -= scale(i) * gradient;
+            let i = chunk.first + k;
+            let gradient = pressure_gradient(chunk.x, pressure, i, chunk.pairs.of(k))
+                + image_gradient(pressure, i, chunk.images.of(k));
+            *v -= dt * inverse_density[i] * gradient;
         }
     }
     dispatch!(run(
-        x: &[Vec3A],
+        chunk: Chunk<'_>,
         pressure: &[f32],
-        first: usize,
-        pairs: &ChunkPairs,
-        images: &ChunkImages,
-        scale: &dyn Fn(usize) -> f32,
+        inverse_density: &[f32],
+        dt: f32,
         v: &mut [Vec3A],
     ));
 }

@@ -62,7 +62,7 @@ pub(super) fn assign(blobs: &[Blob], settings: &SurfaceSettings) -> Result<Block
     let limit = limit.min(8e6);
     let far = blobs.par_iter().find_first(|b| {
         let reach = (b.center.abs() + b.reach) * inverse_cell;
-        !(reach.max_element() < limit)
+        reach.max_element() >= limit
     });
     if let Some(blob) = far {
         return Err(SurfaceError::TooFar {

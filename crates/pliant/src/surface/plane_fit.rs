@@ -144,7 +144,7 @@ impl Cells {
     fn outward(&self, p: Vec3, normal: Vec3, middle: Vec3) -> Vec3 {
         let cell = self.of(p);
         let faces = [IVec3::X, IVec3::Y, IVec3::Z].map(|a| [a, -a]);
-        let beside: Vec<IVec3> = faces.as_flattened().iter().copied().collect();
+        let beside = faces.as_flattened().to_vec();
         let full: Vec<IVec3> = beside
             .into_iter()
             .filter(|&f| self.is_full(cell + f))

@@ -58,7 +58,7 @@ impl ScreenCamera {
     }
 
     /// Pixel coordinates (right and down from the upper left corner) and depth.
-    fn to_screen(&self, p: Vec3) -> Vec3 {
+    fn to_screen(self, p: Vec3) -> Vec3 {
         let d = p - self.eye;
         let z = d.dot(self.forward);
         let scale = self.focal / z;
@@ -70,7 +70,7 @@ impl ScreenCamera {
     }
 
     /// The world point at pixel coordinates and depth.
-    pub fn to_world(&self, screen: Vec3) -> Vec3 {
+    pub fn to_world(self, screen: Vec3) -> Vec3 {
         let x = (screen.x - 0.5 * self.size[0] as f32) / self.focal;
         let y = (0.5 * self.size[1] as f32 - screen.y) / self.focal;
         self.eye + screen.z * (self.forward + x * self.right + y * self.up)
@@ -232,7 +232,7 @@ impl Nodes {
     /// True if the two nodes do not show the same surface.
     fn differ(&self, a: usize, b: usize, step: f32) -> bool {
         let (a, b) = (self.depth[a], self.depth[b]);
-        (a < EMPTY || b < EMPTY) && !((a - b).abs() <= step)
+        (a < EMPTY || b < EMPTY) && (a - b).abs() > step
     }
 }
 

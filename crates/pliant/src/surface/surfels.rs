@@ -43,7 +43,7 @@ pub fn surfels(
 ) -> Result<Vec<Surfel>, SurfaceError> {
     settings.check()?;
     let smallest = 0.01 * settings.spacing;
-    if !(largest >= smallest) {
+    if largest.is_nan() || largest < smallest {
         return Err(SurfaceError::Setting {
             name: "largest",
             value: largest,
