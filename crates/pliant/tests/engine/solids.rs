@@ -1,15 +1,17 @@
-//! Deformable solids in a world: determinism, checkpoints, refusals, tunnelling.
+//! Deformable solids in a world: determinism, checkpoints, refusals, tunnelling,
+//! obstacles that move.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::run;
-use pliant::mesh::{TetBall, TetBlock, UvSphere};
+use pliant::contact::{Motion, Path as Way};
+use pliant::mesh::{Cuboid, TetBall, TetBlock, UvSphere};
 use pliant::observe::{Decoder, Encoder};
 use pliant::scene::Scene;
 use pliant::solid::{Elastic, ElasticLaw, SolidModel, SolidSettings, Springs};
 use pliant::space::Bvh;
-use pliant::{Obstacle, StepError, TriMesh, Vec3, World};
+use pliant::{Handle, Obstacle, Solid, StepError, TriMesh, Vec3, World};
 
 /// One body of each model over a floor with friction.
 fn world() -> World {
@@ -190,4 +192,80 @@ fn a_ball_rests_in_a_bowl() {
         "{}",
         world.totals().max_speed
     );
+}
+
+/// A soft block and one of springs, both at rest, side by side on the plane y = 0.
+fn two_blocks(world: &mut World) -> [Handle<Solid>; 2] {
+    let models = [
+        SolidModel::Elastic(Elastic {
+            young: 1e5,
+            mass_damping: 1.0,
+            ..Elastic::default()
+        }),
+        SolidModel::Springs(Springs::default()),
+    ];
+    let mut z = 0.0;
+    models.map(|model| {
+        let block = TetBlock {
+            min: Vec3::new(0.0, 0.005, z),
+            max: Vec3::new(0.2, 0.105, z + 0.2),
+            cells: [4, 2, 4],
+        };
+        z += 0.4;
+        let settings = SolidSettings::new("block", model);
+        world.add_solid(settings, block.build().unwrap()).unwrap()
+    })
+}
+
+/// Mean velocity of the points of a body.
+fn mean_velocity(world: &World, body: Handle<Solid>) -> Vec3 {
+    let velocities = world.solid(body).unwrap().velocities();
+    velocities.iter().sum::<Vec3>() / velocities.iter().count() as f32
+}
+
+#[test]
+fn a_moving_floor_carries_bodies_along_and_lifts_them() {
+    for velocity in [Vec3::new(0.5, 0.0, 0.0), Vec3::new(0.0, 0.5, 0.0)] {
+        let mut world = World::new();
+        let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y).with_contact(0.0, 0.8);
+        let path = Way::Constant {
+            velocity,
+            spin: 0.0,
+        };
+        world.add_obstacle(floor.with_motion(Motion::new(path)));
+        let bodies = two_blocks(&mut world);
+        run(&mut world, 1.0, 0.01);
+        let height = velocity.y * world.time() as f32;
+        for body in bodies {
+            let mean = mean_velocity(&world, body);
+            assert!((mean - velocity).length() < 0.05, "{mean} not {velocity}");
+            let points = world.solid(body).unwrap().positions();
+            let lowest = points.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
+            assert!(lowest > height && lowest < height + 0.02, "{lowest}");
+        }
+    }
+}
+
+#[test]
+fn a_thin_plate_at_ten_metres_per_second_pushes_bodies_ahead() {
+    let mut world = World::new();
+    world.gravity = Vec3::ZERO;
+    let plate = Cuboid::new(Vec3::new(-0.302, -1.0, -1.0), Vec3::new(-0.3, 1.0, 1.5));
+    let mesh = Arc::new(plate.build().unwrap());
+    let index = Arc::new(Bvh::build(mesh.clone()));
+    let path = Way::Constant {
+        velocity: 10.0 * Vec3::X,
+        spin: 0.0,
+    };
+    let plate = Obstacle::mesh("plate", mesh, index, 0.05).with_motion(Motion::new(path));
+    world.add_obstacle(plate);
+    let bodies = two_blocks(&mut world);
+    for _ in 0..20 {
+        world.step(0.01).unwrap();
+        let front = -0.3 + 10.0 * world.time() as f32;
+        for body in bodies {
+            let mut points = world.solid(body).unwrap().positions().iter();
+            assert!(points.all(|p| p.x > front), "the plate went through");
+        }
+    }
 }
