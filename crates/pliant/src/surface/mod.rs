@@ -26,7 +26,11 @@ mod eigen;
 mod extract;
 mod field;
 mod plane_fit;
+mod screen_grid;
+mod screen_join;
 mod screen_mesh;
+#[cfg(test)]
+mod screen_mesh_tests;
 mod smooth;
 mod surfels;
 mod tracker;
