@@ -42,8 +42,8 @@ pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
         }
     }
     out.note(
-        "The colon is not in real time yet: a weakly compressible liquid needs sub-steps of less \
-         than half a millisecond, and finding the nearest wall takes half of each.",
+        "The colon is not in real time yet: the pressure and viscosity solves take half of each \
+         sub-step, walls and images most of the rest.",
     );
     Ok(())
 }

@@ -170,7 +170,9 @@ pub struct Surface {
 ///     .collect();
 /// let surface = surface_of(cube.view(), &SurfaceSettings::new(0.1))?;
 /// assert!(surface.mesh.check().faces_outwards());
-/// assert!((surface.mesh.volume() / 0.512 - 1.0).abs() < 0.03);
+/// // Its edges are rounded.
+/// let filled = surface.mesh.volume() / 0.512;
+/// assert!(filled > 0.94 && filled < 1.0, "{filled}");
 /// # Ok::<(), pliant::surface::SurfaceError>(())
 /// ```
 pub fn surface_of(positions: Xyz<'_>, settings: &SurfaceSettings) -> Result<Surface, SurfaceError> {
