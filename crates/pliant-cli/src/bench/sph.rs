@@ -79,7 +79,7 @@ fn measure(edge: u32, steps: usize) -> Result<Row, CliError> {
         ..Material::WATER
     };
     let water = world
-        .add_fluid(FluidSettings::new(material, spacing))
+        .add_fluid(FluidSettings::weakly_compressible(material, spacing))
         .map_err(|e| CliError::Usage(e.to_string()))?;
     let region = Region::Box {
         min: Vec3::ZERO,
