@@ -17,7 +17,7 @@ use crate::error::CliError;
 pub(super) const CASE: Case = Case {
     name: "leaks",
     about: "Particles on the wrong side of a wall at any frame: the colon scene with gravity in \
-            six directions; a filled wine glass with a wall thinner than a particle; boxes of 12 \
+            six directions; a filled wine glass under a lid, with a wall thinner than a particle; boxes of 12 \
             triangles at random angles; the scenes with a piston, a stirrer and peristalsis. \
             1 s each, 30 s each with --full. In the full run also the root-mean-square speed in \
             the colon at the end, as a share of sqrt(gH), H the colon's height.",

@@ -123,7 +123,7 @@ impl Incompressible {
         liquid: &[u8],
         inverse_mass: &[f32],
         walls: &mut Walls,
-        wetting: impl Fn(u32) -> f32 + Sync,
+        wetting: &[f32],
         acceleration: [&mut [f32]; 3],
     ) {
         let (x, cohesion) = (&self.x[..], &self.cohesion);
@@ -153,7 +153,7 @@ impl Incompressible {
                     force *= cohesion.strength;
                     let own = tension[liquid[i] as usize];
                     for mirror in walls.of_mut(k) {
-                        let share = mirror.wall.drag * wetting(mirror.obstacle);
+                        let share = mirror.wall.drag * wetting[mirror.obstacle as usize];
                         let towards = own * share * cohesion.wall(mirror.wall.distance);
                         force -= towards * Vec3A::from(mirror.wall.normal);
                         mirror.push -= inverse_mass[i] * towards;

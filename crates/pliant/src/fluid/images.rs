@@ -103,13 +103,13 @@ fn for_each_image(
     }
     let h_squared = kernel.support_radius * kernel.support_radius;
     for &j in near {
-        let shared = Shared::of(own_walls, walls.of(j as usize));
+        let other_walls = walls.of(j as usize);
         let d = x[i] - x[j as usize];
-        shared.for_each_corner(|c| {
-            let r_squared = d.length_squared() + c.lengthening;
-            if r_squared < h_squared {
-                visit(j, d, c.weight * kernel.volume_slope(r_squared), c);
-            }
+        let room = h_squared - d.length_squared();
+        let shared = Shared::of(own_walls, other_walls);
+        shared.for_each_corner(room, |c| {
+            let slope = c.weight * kernel.volume_slope(d.length_squared() + c.lengthening);
+            visit(j, d, slope, c);
         });
     }
 }
@@ -172,59 +172,64 @@ struct Corner {
     weight: f32,
 }
 
-/// The walls that two particles both stand before.
-struct Shared {
-    walls: [Corner; MOST_WALLS],
+/// The walls that two particles both stand before: each one's view of it.
+struct Shared<'a> {
+    own: &'a [Mirror],
+    other: &'a [Mirror],
+    /// Index among the own walls and among the other's.
+    pairs: [(usize, usize); MOST_WALLS],
     count: usize,
 }
 
-impl Shared {
-    fn of(own: &[Mirror], other: &[Mirror]) -> Shared {
+impl<'a> Shared<'a> {
+    #[inline(always)]
+    fn of(own: &'a [Mirror], other: &'a [Mirror]) -> Shared<'a> {
         let mut shared = Shared {
-            walls: [Corner::default(); MOST_WALLS],
+            own,
+            other,
+            pairs: [(0, 0); MOST_WALLS],
             count: 0,
         };
         for (k, a) in own.iter().enumerate() {
-            let same = other
-                .iter()
-                .find(|b| b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL);
-            let Some(b) = same else { continue };
-            let (da, db) = (a.wall.distance, b.wall.distance);
-            let (na, nb) = (Vec3A::from(a.wall.normal), Vec3A::from(b.wall.normal));
-            let mut lift = [0.0; MOST_WALLS];
-            lift[k] = 2.0 * db;
-            shared.walls[shared.count] = Corner {
-                lift,
-                lengthening: 4.0 * da * db,
-                own: 2.0 * db * na,
-                other: 2.0 * da * nb,
-                closing: -2.0
-                    * (db * a.wall.normal.dot(a.wall.velocity)
-                        + da * b.wall.normal.dot(b.wall.velocity)),
-                weight: (a.wall.drag * b.wall.drag).sqrt(),
+            let same = |b: &Mirror| {
+                b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL
             };
-            shared.count += 1;
+            if let Some(l) = other.iter().position(same) {
+                shared.pairs[shared.count] = (k, l);
+                shared.count += 1;
+            }
         }
         shared
     }
 
-    /// Every wall, every edge of two and the corner of three.
-    fn for_each_corner(&self, mut visit: impl FnMut(&Corner)) {
+    /// Every wall, every edge of two and the corner of three that lengthen the squared
+    /// distance by less than `room`.
+    #[inline(always)]
+    fn for_each_corner(&self, room: f32, mut visit: impl FnMut(&Corner)) {
         for set in 1usize..1 << self.count {
+            let chosen = (0..self.count).filter(|k| set >> k & 1 == 1);
+            let walls = chosen.map(|k| self.pairs[k]);
+            let distances = walls
+                .clone()
+                .map(|(k, l)| 4.0 * self.own[k].wall.distance * self.other[l].wall.distance);
+            let lengthening: f32 = distances.sum();
+            if lengthening >= room {
+                continue;
+            }
             let mut corner = Corner {
+                lengthening,
                 weight: 1.0,
                 ..Corner::default()
             };
-            for wall in (0..self.count).filter(|k| set >> k & 1 == 1) {
-                let wall = &self.walls[wall];
-                corner.lengthening += wall.lengthening;
-                corner.own += wall.own;
-                corner.other += wall.other;
-                corner.closing += wall.closing;
-                for (all, one) in corner.lift.iter_mut().zip(wall.lift) {
-                    *all += one;
-                }
-                corner.weight *= wall.weight;
+            for (k, l) in walls {
+                let (a, b) = (&self.own[k].wall, &self.other[l].wall);
+                corner.own += 2.0 * b.distance * Vec3A::from(a.normal);
+                corner.other += 2.0 * a.distance * Vec3A::from(b.normal);
+                corner.closing -= 2.0
+                    * (b.distance * a.normal.dot(a.velocity)
+                        + a.distance * b.normal.dot(b.velocity));
+                corner.lift[k] = 2.0 * b.distance;
+                corner.weight *= (a.drag * b.drag).sqrt();
             }
             visit(&corner);
         }

@@ -305,6 +305,10 @@ impl Incompressible {
             solved.error = (sums.compression / n as f64) as f32;
             let enough = solved.iterations >= MIN_ITERATIONS && solved.error <= tolerance;
             if enough || solved.iterations >= max_iterations {
+                // The last change has not acted on the velocities.
+                for (pressure, change) in pressure.iter_mut().zip(&self.change) {
+                    *pressure -= change;
+                }
                 return solved;
             }
             if solved.iterations > 0 {

@@ -6,28 +6,12 @@ use crate::contact::Obstacle;
 use crate::fluid::incompressible::{
     compression, image_compression, image_gradient, pressure_gradient,
 };
+use crate::fluid::test_random::Random;
 use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewParticle, Tolerances};
 use crate::mesh::IcoSphere;
 use crate::space::{Bvh, TriangleIndex};
 
 const SPACING: f32 = 0.02;
-
-struct Random(u64);
-
-impl Random {
-    /// Uniform in -1..1.
-    fn next(&mut self) -> f32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-
-    fn vector(&mut self) -> Vec3 {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
-}
 
 fn settings() -> FluidSettings {
     FluidSettings::new(Material::WATER, SPACING)

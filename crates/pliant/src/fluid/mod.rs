@@ -32,6 +32,8 @@ mod settings;
 mod sph;
 mod stages;
 mod state;
+#[cfg(test)]
+mod test_random;
 mod thinning;
 mod viscosity;
 mod walls;

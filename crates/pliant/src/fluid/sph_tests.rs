@@ -4,6 +4,7 @@
 use glam::{DVec3, Vec3};
 
 use super::*;
+use crate::fluid::test_random::Random;
 use crate::fluid::{Content, DensityKernel, FluidSettings, Material, NewParticle};
 use crate::simd::Portable;
 
@@ -13,23 +14,6 @@ const SPACING: f32 = 0.02;
 const DENSITY_TOLERANCE: f64 = 1e-5;
 /// Forces, as a share of the sum of the magnitudes that enter them.
 const FORCE_TOLERANCE: f64 = 1e-5;
-
-struct Random(u64);
-
-impl Random {
-    /// Uniform in -1..1.
-    fn next(&mut self) -> f32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-
-    fn vector(&mut self) -> Vec3 {
-        Vec3::new(self.next(), self.next(), self.next())
-    }
-}
 
 fn settings() -> FluidSettings {
     FluidSettings {

@@ -9,8 +9,10 @@ use super::state::{Fluid, head};
 use crate::contact::Obstacle;
 
 impl Fluid {
-    /// How far a particle looks for walls: none comes nearer to a wall than half a
-    /// spacing, so none further away than this sees an image.
+    /// How far a particle looks for walls. In the weakly compressible model none comes
+    /// nearer to a wall than half a spacing, so none further away than this sees an
+    /// image; an incompressible liquid also feels the wall's grip and attraction, which
+    /// vanish at the support radius.
     pub(crate) fn wall_reach(&self) -> f32 {
         if self.is_incompressible() {
             return 0.95 * self.kernels.support_radius;
@@ -153,16 +155,17 @@ impl Fluid {
             a.fill(0.0);
         }
         if self.tensions.any {
-            let wetting = |index: u32| {
-                let found = obstacles.iter().find(|(i, _)| *i == index as usize);
-                found.map_or(0.0, |(_, o)| 0.5 * (1.0 + o.contact_angle.cos()))
-            };
+            let last = obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
+            let mut wetting = vec![0.0; last];
+            for (i, obstacle) in obstacles {
+                wetting[*i] = 0.5 * (1.0 + obstacle.contact_angle.cos());
+            }
             solver.attract(
                 &self.tensions,
                 &self.liquid,
                 &self.inverse_mass[..n],
                 &mut self.walls,
-                wetting,
+                &wetting,
                 [ax, ay, az],
             );
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::common::{INDICES, Random, lattice, mesh_obstacle, moving};
-use pliant::fluid::NewParticle;
+use pliant::fluid::{NewParticle, PressureMethod};
 use pliant::mesh::{Colon, Cuboid, HeightGrid, IcoSphere, Tumbler, WineGlass};
 use pliant::{
     Fill, FluidSettings, Material, Obstacle, Quat, Region, StepError, TriMesh, Vec3, World,
@@ -23,6 +23,10 @@ fn water(spacing: f32) -> FluidSettings {
     FluidSettings::new(Material::WATER, spacing)
 }
 
+fn compressible(spacing: f32) -> FluidSettings {
+    FluidSettings::weakly_compressible(Material::WATER, spacing)
+}
+
 fn turned(mut mesh: TriMesh, random: &mut Random) -> Arc<TriMesh> {
     let turn = Quat::from_scaled_axis(3.0 * random.vector());
     mesh.transform(1.0, turn, random.vector());
@@ -30,10 +34,17 @@ fn turned(mut mesh: TriMesh, random: &mut Random) -> Arc<TriMesh> {
 }
 
 /// Fills `mesh` where it reaches into `within` and throws the liquid at `velocity`.
-fn filled(kind: &str, mesh: &Arc<TriMesh>, spacing: f32, within: Region, velocity: Vec3) -> World {
+fn filled(
+    kind: &str,
+    mesh: &Arc<TriMesh>,
+    settings: FluidSettings,
+    within: Region,
+    velocity: Vec3,
+) -> World {
+    let spacing = settings.spacing;
     let mut world = World::new();
     world.add_obstacle(mesh_obstacle(kind, mesh, spacing, 0.5 * spacing));
-    let fluid = world.add_fluid(water(spacing)).unwrap();
+    let fluid = world.add_fluid(settings).unwrap();
     let fill = Fill::Mesh {
         mesh: mesh.clone(),
         within,
@@ -67,14 +78,14 @@ fn half(mesh: &TriMesh) -> Region {
 fn turned_boxes_hold() {
     let mut random = Random(1);
     for kind in INDICES {
-        for _ in 0..2 {
+        for settings in [water(0.02), compressible(0.02)] {
             let mesh = turned(
                 Cuboid::new(Vec3::splat(-0.1), Vec3::new(0.15, 0.1, 0.12))
                     .build()
                     .unwrap(),
                 &mut random,
             );
-            let mut world = filled(kind, &mesh, 0.02, half(&mesh), Vec3::ZERO);
+            let mut world = filled(kind, &mesh, settings, half(&mesh), Vec3::ZERO);
             shake(&mut world, 6, 0.02, kind);
         }
     }
@@ -96,7 +107,7 @@ fn boxes_and_spheres_hold_liquid_thrown_at_fifty_metres_per_second() {
         ] {
             let mesh = turned(mesh, &mut random);
             let direction = random.vector().normalize();
-            let mut world = filled(kind, &mesh, 0.02, half(&mesh), 50.0 * direction);
+            let mut world = filled(kind, &mesh, water(0.02), half(&mesh), 50.0 * direction);
             for _ in 0..20 {
                 world.step(1e-3).unwrap();
                 assert_eq!(world.leaked(), 0, "{kind}, {:.3} s", world.time());
@@ -114,7 +125,7 @@ fn a_colon_holds() {
         max: Vec3::new(b.max.x, b.min.y + 0.2 * b.size().y, b.max.z),
     };
     for kind in INDICES {
-        let mut world = filled(kind, &mesh, 0.005, within, Vec3::ZERO);
+        let mut world = filled(kind, &mesh, water(0.005), within, Vec3::ZERO);
         shake(&mut world, 2, 0.01, kind);
     }
 }
@@ -124,7 +135,7 @@ fn a_colon_holds() {
 fn a_colon_holds_coarse_particles() {
     let mesh = Arc::new(Colon::coarse(5).build().unwrap());
     for kind in INDICES {
-        let mut world = filled(kind, &mesh, 0.012, Region::Everywhere, Vec3::ZERO);
+        let mut world = filled(kind, &mesh, water(0.012), Region::Everywhere, Vec3::ZERO);
         shake(&mut world, 3, 0.02, kind);
     }
 }
@@ -190,14 +201,24 @@ fn the_length_of_the_sub_steps_does_not_matter() {
         &mut random,
     );
     for kind in INDICES {
-        for velocity in [Vec3::ZERO, 20.0 * random.vector()] {
-            let mut world = filled(kind, &mesh, 0.02, half(&mesh), velocity);
+        for (settings, velocity) in [
+            (water(0.02), Vec3::ZERO),
+            (water(0.02), 20.0 * random.vector()),
+            (compressible(0.02), Vec3::ZERO),
+            (compressible(0.02), 20.0 * random.vector()),
+        ] {
+            // Of a weakly compressible liquid what holds at Courant number 1 is the
+            // most that is accepted.
+            let courant = match settings.pressure {
+                PressureMethod::Dfsph => 1.0,
+                PressureMethod::WeaklyCompressible => World::new().settings.cfl,
+            };
+            let mut world = filled(kind, &mesh, settings, half(&mesh), velocity);
             world.settings.fixed = Some(1.0);
             let Err(StepError::FixedTooLarge { allowed, .. }) = world.step(0.1) else {
                 panic!("a sub-step of 1 s");
             };
-            // What is said to be allowed.
-            let longest = 0.99 * allowed;
+            let longest = 0.99 * allowed / courant;
             for fixed in [longest, 0.01 * longest] {
                 world.settings.fixed = Some(fixed);
                 for _ in 0..60 {

@@ -52,7 +52,7 @@ fn busy_world() -> World {
         max: Vec3::new(0.2, 0.2, 0.1),
     };
     world.fill(water, &Fill::Region(block)).unwrap();
-    let mut oil = FluidSettings::new(Material::OIL, 1.3 * SPACING);
+    let mut oil = FluidSettings::weakly_compressible(Material::OIL, 1.3 * SPACING);
     oil.name = "oil".into();
     let oil = world.add_fluid(oil).unwrap();
     let mut nozzle = Emitter::new(
