@@ -28,6 +28,7 @@ pub(crate) trait Lanes: Copy {
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
     fn sqrt(self, a: Self::F) -> Self::F;
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
     fn less(self, a: Self::F, b: Self::F) -> Self::M;
     /// True in the first `n` lanes.
     fn first(self, n: usize) -> Self::M;
@@ -35,6 +36,8 @@ pub(crate) trait Lanes: Copy {
     fn any(self, m: Self::M) -> bool;
     /// `a` where `m`, 0 elsewhere.
     fn keep(self, a: Self::F, m: Self::M) -> Self::F;
+    /// `a` where `m`, `b` elsewhere.
+    fn select(self, a: Self::F, b: Self::F, m: Self::M) -> Self::F;
     /// Sum of the lanes, always in the same order.
     fn sum(self, a: Self::F) -> f32;
     /// Stores to `a[i..i + 8]`.
@@ -110,6 +113,20 @@ impl Lanes for Portable {
     fn max(self, a: Self::F, b: Self::F) -> Self::F {
         // The second operand wins ties and NaN, as the vector instruction has it.
         lanewise(a, b, |x, y| if x > y { x } else { y })
+    }
+    #[inline(always)]
+    fn min(self, a: Self::F, b: Self::F) -> Self::F {
+        lanewise(a, b, |x, y| if x < y { x } else { y })
+    }
+    #[inline(always)]
+    fn select(self, a: Self::F, b: Self::F, m: Self::M) -> Self::F {
+        let mut out = b;
+        for l in 0..WIDTH {
+            if m[l] {
+                out[l] = a[l];
+            }
+        }
+        out
     }
     #[inline(always)]
     fn less(self, a: Self::F, b: Self::F) -> Self::M {
@@ -239,6 +256,14 @@ mod avx2 {
             unsafe { _mm256_max_ps(a, b) }
         }
         #[inline(always)]
+        fn min(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_min_ps(a, b) }
+        }
+        #[inline(always)]
+        fn select(self, a: __m256, b: __m256, m: __m256) -> __m256 {
+            unsafe { _mm256_blendv_ps(b, a, m) }
+        }
+        #[inline(always)]
         fn less(self, a: __m256, b: __m256) -> __m256 {
             unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
         }
@@ -356,6 +381,8 @@ mod tests {
             l.div(x, y),
             l.sqrt(l.mul(x, x)),
             l.max(x, y),
+            l.min(x, y),
+            l.select(x, y, mask),
             l.keep(x, mask),
             l.splat(a[3]),
         ];

@@ -495,6 +495,7 @@ impl World {
         self.max_speed = 0.0;
         self.max_acceleration = 0.0;
         for (_, fluid) in self.fluids.iter_mut() {
+            fluid.expect_kick(kick / dt);
             let sound_speed = fluid.sound_speed();
             let Motion {
                 velocity: [vx, vy, vz],

@@ -10,11 +10,8 @@ pub(crate) struct CubicSpline {
     pub support_radius: f32,
     /// Particle volume × 8 / (π h³): `V W(0)`.
     pub value: f32,
-    /// `value / h²`, the factor of [`CubicSpline::slope`].
+    /// `value / h²`, the factor of the slope.
     pub slope: f32,
-    /// Share of a uniform gradient that lattice sums find: 1 for infinitely many
-    /// neighbours.
-    pub lattice_gradient: f32,
 }
 
 impl CubicSpline {
@@ -26,18 +23,15 @@ impl CubicSpline {
             support_radius,
             value: unit,
             slope: unit / (h * h),
-            lattice_gradient: 1.0,
         };
-        let (mut sum, mut gradient) = (0.0f64, 0.0f64);
+        let mut sum = 0.0f64;
         for_lattice(h / spacing, |x, y, z| {
             let r_squared = spacing * spacing * (x * x + y * y + z * z) as f32;
             sum += f64::from(kernel.volume_value(r_squared));
-            gradient -= f64::from(kernel.volume_slope(r_squared) * r_squared / 3.0);
         });
         let volume = (1.0 / sum) as f32;
         kernel.value *= volume;
         kernel.slope *= volume;
-        kernel.lattice_gradient = (gradient / sum) as f32;
         kernel
     }
 
@@ -49,12 +43,17 @@ impl CubicSpline {
         self.value * (2.0 * outer * outer * outer - 8.0 * inner * inner * inner)
     }
 
-    /// `V W'(r) / r` in 1/m²: times the vector from j to i, the gradient. Negative.
-    #[inline]
-    pub fn volume_slope(&self, r_squared: f32) -> f32 {
+    /// [`CubicSpline::volume_value`], and `V W'(r) / r` in 1/m²: times the vector from j
+    /// to i, the gradient. Negative.
+    #[inline(always)]
+    pub fn volume_value_and_slope(&self, r_squared: f32) -> (f32, f32) {
         let q = (r_squared.sqrt() / self.support_radius).max(1e-6);
         let (outer, inner) = ((1.0 - q).max(0.0), (0.5 - q).max(0.0));
-        self.slope * (24.0 * inner * inner - 6.0 * outer * outer) / q
+        let (outer2, inner2) = (outer * outer, inner * inner);
+        (
+            self.value * (2.0 * outer2 * outer - 8.0 * inner2 * inner),
+            self.slope * (24.0 * inner2 - 6.0 * outer2) / q,
+        )
     }
 }
 
@@ -82,12 +81,11 @@ mod tests {
             sum += kernel.volume_value(4e-4 * (x * x + y * y + z * z) as f32);
         });
         assert!((sum - 1.0).abs() < 1e-5, "{sum}");
-        assert!((kernel.lattice_gradient - 1.02).abs() < 0.001);
         for r in [0.003f32, 0.011, 0.021, 0.033, 0.0399] {
             let e = 1e-5;
             let difference =
                 kernel.volume_value((r + e).powi(2)) - kernel.volume_value((r - e).powi(2));
-            let slope = r * kernel.volume_slope(r * r);
+            let slope = r * kernel.volume_value_and_slope(r * r).1;
             assert!(
                 (difference / (2.0 * e) - slope).abs() < 0.02 * slope.abs() + 1e-3,
                 "{r}"

@@ -10,14 +10,14 @@
 use super::cubic::for_lattice;
 
 /// Below this share of the support radius the weight stays what it is.
-const NEAREST: f32 = 0.2;
+pub(super) const NEAREST: f32 = 0.2;
 
 /// Weight of pairs: `μ Σ_j weight (v_ij · x_ij) x_ij` is the viscous force per volume.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Friction {
     pub support_radius: f32,
     /// In 1/m⁴.
-    scale: f32,
+    pub(super) scale: f32,
 }
 
 impl Friction {

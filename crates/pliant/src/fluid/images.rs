@@ -22,95 +22,181 @@ use super::walls::{MOST_WALLS, Mirror, Walls};
 /// before the same wall.
 const SAME_WALL: f32 = 0.5;
 
-/// The image of a neighbour, or of the particle itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Image {
-    /// Gradient of the image's kernel by the particle's place, in 1/m.
-    pub own: Vec3A,
-    /// The same by the neighbour's place.
-    pub other: Vec3A,
-    pub neighbour: u32,
-    /// How much of `own` is along the normals of the particle's walls, in 1/m.
-    pub lift: [f32; MOST_WALLS],
-}
-
-/// The images that one chunk of particles sees.
+/// The images that one chunk of particles sees: of its neighbours, and of the
+/// particles themselves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkImages {
     /// Images of particle k are at `start[k]..start[k + 1]`.
     start: Vec<u32>,
-    images: Vec<Image>,
+    neighbour: Vec<u32>,
+    /// Gradient of the image's kernel by the particle's place, in 1/m.
+    own: Vec<Vec3A>,
+    /// The same by the neighbour's place.
+    other: Vec<Vec3A>,
+    /// How much of `own` is along the normals of the particle's walls, in 1/m.
+    lift: Vec<[f32; MOST_WALLS]>,
+    /// Sum of `own` over the images of particle k.
+    sum: Vec<Vec3A>,
+}
+
+/// What images add to, for each particle.
+pub(crate) struct Sums<'a> {
+    /// How full its surroundings are.
+    pub fullness: &'a mut [f32],
+    /// The share of its pressure that pushes through the liquid.
+    pub share: &'a mut [f32],
+    /// `Σ_j |V ∇W|²`, by which its own pressure changes its surroundings: the images of a
+    /// neighbour move with it, so their gradients count together with its own.
+    pub squares: &'a mut [f32],
+    /// How fast moving walls fill its surroundings, in 1/s; set, not added to.
+    pub closing: &'a mut [f32],
+}
+
+/// What one particle sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub neighbour: &'a [u32],
+    pub own: &'a [Vec3A],
+    pub other: &'a [Vec3A],
+    pub lift: &'a [[f32; MOST_WALLS]],
+    /// Sum of `own`.
+    pub sum: Vec3A,
 }
 
 impl ChunkImages {
     /// The images that particle `k` of the chunk sees.
     #[inline(always)]
-    pub fn of(&self, k: usize) -> &[Image] {
-        &self.images[self.start[k] as usize..self.start[k + 1] as usize]
+    pub fn of(&self, k: usize) -> Seen<'_> {
+        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        Seen {
+            neighbour: &self.neighbour[range.clone()],
+            own: &self.own[range.clone()],
+            other: &self.other[range.clone()],
+            lift: &self.lift[range],
+            sum: self.sum[k],
+        }
     }
 
+    /// Finds the images that the particles from `first` on see.
     fn find(
         &mut self,
         first: usize,
         x: &[Vec3A],
         pairs: &ChunkPairs,
-        walls: &Walls,
+        (walls, nearest): (&Walls, &[Nearest]),
         kernel: &CubicSpline,
-        (fullness, closing): (&mut [f32], &mut [f32]),
+        sums: Sums<'_>,
     ) {
         self.start.clear();
-        self.images.clear();
+        self.neighbour.clear();
+        self.own.clear();
+        self.other.clear();
+        self.lift.clear();
+        self.sum.clear();
         self.start.push(0);
+        let Sums {
+            fullness,
+            share,
+            squares,
+            closing,
+        } = sums;
+        let h_squared = kernel.support_radius * kernel.support_radius;
         for k in 0..fullness.len() {
-            closing[k] = 0.0;
-            for_each_image(
-                kernel,
-                x,
-                first + k,
-                pairs.of(k).0,
-                walls,
-                |j, d, slope, c| {
-                    fullness[k] +=
-                        c.weight * kernel.volume_value(d.length_squared() + c.lengthening);
-                    closing[k] += slope * c.closing;
-                    self.images.push(Image {
-                        own: slope * (d + c.own),
-                        other: slope * (c.other - d),
-                        neighbour: j,
-                        lift: c.lift.map(|l| slope * l),
-                    });
-                },
-            );
-            self.start.push(self.images.len() as u32);
+            let i = first + k;
+            let (mut full, mut work, mut fills) = (0.0, 0.0, 0.0);
+            let mut sum = Vec3A::ZERO;
+            let mut add = |j: u32, d: Vec3A, c: &Corner, others: &mut Vec3A| {
+                let r_squared = d.length_squared() + c.lengthening;
+                let (value, slope) = kernel.volume_value_and_slope(r_squared);
+                let slope = c.weight * slope;
+                full += c.weight * value;
+                work += slope * r_squared;
+                fills += slope * c.closing;
+                let own = slope * (d + c.own);
+                sum += own;
+                self.neighbour.push(j);
+                self.own.push(own);
+                let other = slope * (c.other - d);
+                *others += other;
+                self.other.push(other);
+                self.lift.push(c.lift.map(|l| slope * l));
+            };
+            let here = &nearest[i];
+            let (near, slopes) = if here.walls > 0 {
+                pairs.of(k)
+            } else {
+                Default::default()
+            };
+            for (&j, direct) in near.iter().zip(slopes) {
+                let there = &nearest[j as usize];
+                if there.walls == 0 {
+                    continue;
+                }
+                let d = x[i] - x[j as usize];
+                let room = h_squared - d.length_squared();
+                let mut others = Vec3A::ZERO;
+                if here.walls == 1 && there.walls == 1 {
+                    let corner = Corner::of_one(here, there);
+                    if corner.lengthening < room && here.is_wall_of(there) {
+                        add(j, d, &corner, &mut others);
+                    }
+                } else {
+                    let shared = Shared::of(walls.of(i), walls.of(j as usize));
+                    shared.for_each_corner(room, |corner| add(j, d, corner, &mut others));
+                }
+                if j as usize != i {
+                    squares[k] += others.dot(others - 2.0 * direct * d);
+                }
+            }
+            fullness[k] += full;
+            share[k] -= work / 3.0;
+            closing[k] = fills;
+            self.sum.push(sum);
+            self.start.push(self.neighbour.len() as u32);
         }
+    }
+
+    fn bytes(&self) -> usize {
+        4 * (self.start.capacity() + self.neighbour.capacity())
+            + 16 * (self.own.capacity() + self.other.capacity() + self.sum.capacity())
+            + size_of::<[f32; MOST_WALLS]>() * self.lift.capacity()
     }
 }
 
-/// Visits the images that particle `i` sees: neighbour, vector from it, slope of the
-/// image's kernel, and walls.
-#[inline(always)]
-fn for_each_image(
-    kernel: &CubicSpline,
-    x: &[Vec3A],
-    i: usize,
-    near: &[u32],
-    walls: &Walls,
-    mut visit: impl FnMut(u32, Vec3A, f32, &Corner),
-) {
-    let own_walls = walls.of(i);
-    if own_walls.is_empty() {
-        return;
+/// The nearest wall of a particle, in the order of the particles: most have one wall
+/// or none, and need to look no further.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nearest {
+    normal: Vec3A,
+    distance: f32,
+    /// Velocity of the wall along the normal.
+    speed: f32,
+    /// Square root of how much of a wall it is.
+    weight: f32,
+    obstacle: u32,
+    /// How many walls the particle has.
+    walls: u32,
+}
+
+impl Nearest {
+    fn of(walls: &[Mirror]) -> Nearest {
+        let Some(m) = walls.first() else {
+            return Nearest::default();
+        };
+        Nearest {
+            normal: m.wall.normal.into(),
+            distance: m.wall.distance,
+            speed: m.wall.normal.dot(m.wall.velocity),
+            weight: m.wall.drag.sqrt(),
+            obstacle: m.obstacle,
+            walls: walls.len() as u32,
+        }
     }
-    let h_squared = kernel.support_radius * kernel.support_radius;
-    for &j in near {
-        let other_walls = walls.of(j as usize);
-        let d = x[i] - x[j as usize];
-        let room = h_squared - d.length_squared();
-        let shared = Shared::of(own_walls, other_walls);
-        shared.for_each_corner(room, |c| {
-            let slope = c.weight * kernel.volume_slope(d.length_squared() + c.lengthening);
-            visit(j, d, slope, c);
-        });
+
+    /// True if `other` stands before the same wall.
+    #[inline(always)]
+    fn is_wall_of(&self, other: &Nearest) -> bool {
+        self.obstacle == other.obstacle && self.normal.dot(other.normal) > SAME_WALL
     }
 }
 
@@ -118,42 +204,60 @@ fn for_each_image(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Images {
     pub chunks: Vec<ChunkImages>,
+    nearest: Vec<Nearest>,
 }
 
 impl Images {
-    /// Finds all images, adds them to how full the surroundings are, and computes how
-    /// fast moving walls close in on each particle's kernel.
+    /// Finds all images and what they add to each particle's surroundings.
     pub fn find(
         &mut self,
         x: &[Vec3A],
         pairs: &Pairs,
         walls: &Walls,
         kernel: &CubicSpline,
-        fullness: &mut [f32],
-        closing: &mut [f32],
+        Sums {
+            fullness,
+            share,
+            squares,
+            closing,
+        }: Sums<'_>,
     ) {
         self.chunks
             .resize_with(pairs.chunks.len(), ChunkImages::default);
+        self.nearest.resize(x.len(), Nearest::default());
+        (self.nearest.par_chunks_mut(CHUNK), &walls.chunks)
+            .into_par_iter()
+            .for_each(|(nearest, walls)| {
+                for (k, nearest) in nearest.iter_mut().enumerate() {
+                    *nearest = Nearest::of(walls.of(k));
+                }
+            });
+        let nearest = &self.nearest[..];
         (
             &mut self.chunks,
             &pairs.chunks,
             fullness.par_chunks_mut(CHUNK),
+            share.par_chunks_mut(CHUNK),
+            squares.par_chunks_mut(CHUNK),
             closing.par_chunks_mut(CHUNK),
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (images, pairs, fullness, closing))| {
-                let sums = (fullness, closing);
-                images.find(c * CHUNK, x, pairs, walls, kernel, sums);
+            .for_each(|(c, (images, pairs, fullness, share, squares, closing))| {
+                let sums = Sums {
+                    fullness,
+                    share,
+                    squares,
+                    closing,
+                };
+                images.find(c * CHUNK, x, pairs, (walls, nearest), kernel, sums);
             });
     }
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        let chunks = self.chunks.iter();
-        chunks
-            .map(|c| 4 * c.start.capacity() + size_of::<Image>() * c.images.capacity())
-            .sum()
+        let chunks = self.chunks.iter().map(ChunkImages::bytes);
+        chunks.sum::<usize>() + size_of::<Nearest>() * self.nearest.capacity()
     }
 }
 
@@ -170,6 +274,23 @@ struct Corner {
     /// `2 d_j`, for each of the particle's own walls.
     lift: [f32; MOST_WALLS],
     weight: f32,
+}
+
+impl Corner {
+    /// Of particles that have one wall each.
+    #[inline(always)]
+    fn of_one(here: &Nearest, there: &Nearest) -> Corner {
+        let mut lift = [0.0; MOST_WALLS];
+        lift[0] = 2.0 * there.distance;
+        Corner {
+            lengthening: 4.0 * here.distance * there.distance,
+            own: 2.0 * there.distance * here.normal,
+            other: 2.0 * here.distance * there.normal,
+            closing: -2.0 * (there.distance * here.speed + here.distance * there.speed),
+            lift,
+            weight: here.weight * there.weight,
+        }
+    }
 }
 
 /// The walls that two particles both stand before: each one's view of it.

@@ -22,8 +22,8 @@ use super::cohesion::Cohesion;
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
-use super::images::{ChunkImages, Image, Images};
-use super::pairs::{ChunkPairs, Pairs, gradient_sum, sum_pairs};
+use super::images::{ChunkImages, Images, Seen, Sums as ImageSums};
+use super::pairs::{ChunkPairs, Found, Pairs, gradient_sum, sum_pairs};
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
 use crate::math::{Xyz, XyzVec};
@@ -76,7 +76,9 @@ pub(crate) struct Incompressible {
     pub v: Vec<Vec3A>,
     /// Share of each particle's surroundings that is full.
     pub fullness: Vec<f32>,
-    /// How fast moving walls fill them, in 1/s.
+    /// Share of each particle's pressure that pushes through the liquid.
+    pub share: Vec<f32>,
+    /// How fast moving walls fill their surroundings, in 1/s.
     closing: Vec<f32>,
     /// 1 / (-dD/dp), without the time steps.
     inverse_diagonal: Vec<f32>,
@@ -173,6 +175,7 @@ impl Incompressible {
             x: Vec::new(),
             v: Vec::new(),
             fullness: Vec::new(),
+            share: Vec::new(),
             closing: Vec::new(),
             inverse_diagonal: Vec::new(),
             change: Vec::new(),
@@ -196,6 +199,7 @@ impl Incompressible {
         self.v.resize(n, Vec3A::ZERO);
         for a in [
             &mut self.fullness,
+            &mut self.share,
             &mut self.closing,
             &mut self.inverse_diagonal,
             &mut self.change,
@@ -213,17 +217,24 @@ impl Incompressible {
             grid,
             position,
             n,
-            self.kernel,
-            &mut self.fullness,
-            &mut self.inverse_diagonal,
+            (self.kernel, self.friction),
+            Found {
+                fullness: &mut self.fullness,
+                squares: &mut self.inverse_diagonal,
+                share: &mut self.share,
+            },
         );
         self.images.find(
             &self.x,
             &self.pairs,
             walls,
             &self.kernel,
-            &mut self.fullness,
-            &mut self.closing,
+            ImageSums {
+                fullness: &mut self.fullness,
+                share: &mut self.share,
+                squares: &mut self.inverse_diagonal,
+                closing: &mut self.closing,
+            },
         );
         let x = &self.x[..];
         (
@@ -237,13 +248,11 @@ impl Incompressible {
                 for (k, diagonal) in diagonal.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let mut own = gradient_sum(x, i, pairs.of(k));
-                    for image in images.of(k) {
-                        own += image.own;
-                        if image.neighbour as usize == i {
-                            own += image.other;
-                        } else {
-                            *diagonal += image.other.length_squared();
-                        }
+                    let seen = images.of(k);
+                    own += seen.sum;
+                    let images = seen.neighbour.iter().zip(seen.other);
+                    for (_, &other) in images.filter(|(j, _)| **j as usize == i) {
+                        own += other;
                     }
                     // The neighbours' densities count in the second term; taking
                     // the particle's own only changes the iteration's path.
@@ -423,9 +432,10 @@ impl Incompressible {
             .for_each(|(c, (walls, images))| {
                 for k in 0..walls.len() {
                     let i = c * CHUNK + k;
-                    for image in images.of(k) {
-                        let both = pressure(i) + pressure(image.neighbour as usize);
-                        for (mirror, lift) in walls.of_mut(k).iter_mut().zip(image.lift) {
+                    let seen = images.of(k);
+                    for (&j, lift) in seen.neighbour.iter().zip(seen.lift) {
+                        let both = pressure(i) + pressure(j as usize);
+                        for (mirror, lift) in walls.of_mut(k).iter_mut().zip(lift) {
                             mirror.push -= inverse_density[i] * both * lift;
                         }
                     }
@@ -437,6 +447,7 @@ impl Incompressible {
     pub fn bytes(&self) -> usize {
         16 * (self.x.capacity() + self.v.capacity())
             + 4 * (self.fullness.capacity()
+                + self.share.capacity()
                 + self.closing.capacity()
                 + self.inverse_diagonal.capacity()
                 + self.change.capacity()
@@ -516,20 +527,20 @@ fn compression(x: &[Vec3A], v: &[Vec3A], i: usize, pairs: (&[u32], &[f32])) -> f
 
 /// The same for the images of the neighbours, which move as these do.
 #[inline(always)]
-fn image_compression(v: &[Vec3A], i: usize, images: &[Image]) -> f32 {
-    let mut sum = 0.0;
-    for image in images {
-        sum += image.own.dot(v[i]) + image.other.dot(v[image.neighbour as usize]);
+fn image_compression(v: &[Vec3A], i: usize, seen: Seen<'_>) -> f32 {
+    let mut sum = seen.sum * v[i];
+    for (&j, &other) in seen.neighbour.iter().zip(seen.other) {
+        sum += other * v[j as usize];
     }
-    sum
+    sum.element_sum()
 }
 
 /// The gradient by the images of the neighbours, which have their pressures.
 #[inline(always)]
-fn image_gradient(p: &[f32], i: usize, images: &[Image]) -> Vec3A {
-    let mut sum = Vec3A::ZERO;
-    for image in images {
-        sum += (p[i] + p[image.neighbour as usize]) * image.own;
+fn image_gradient(p: &[f32], i: usize, seen: Seen<'_>) -> Vec3A {
+    let mut sum = p[i] * seen.sum;
+    for (&j, &own) in seen.neighbour.iter().zip(seen.own) {
+        sum += p[j as usize] * own;
     }
     sum
 }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::cubic::CubicSpline;
+use super::friction::{Friction, NEAREST};
 use crate::math::Xyz;
 use crate::simd::{Lanes, WIDTH, dispatch};
 use crate::space::{CellGrid, Rows};
@@ -25,8 +26,8 @@ pub(crate) struct ChunkPairs {
     neighbour: Vec<u32>,
     /// `V W'(r) / r`: times `x_i - x_j`, the gradient of the kernel.
     slope: Vec<f32>,
-    /// Weights of the pairs for whatever is being summed now.
-    pub weight: Vec<f32>,
+    /// Friction of the pairs per viscosity, in 1/m⁴ (`friction.rs`).
+    friction: Vec<f32>,
 }
 
 impl ChunkPairs {
@@ -37,11 +38,11 @@ impl ChunkPairs {
         (&self.neighbour[range.clone()], &self.slope[range])
     }
 
-    /// Neighbours of particle `k` of the chunk and the weights of the pairs.
+    /// Neighbours of particle `k` of the chunk and the friction of the pairs.
     #[inline(always)]
-    pub fn weights_of(&self, k: usize) -> (&[u32], &[f32]) {
+    pub fn friction_of(&self, k: usize) -> (&[u32], &[f32]) {
         let range = self.start[k] as usize..self.start[k + 1] as usize;
-        (&self.neighbour[range.clone()], &self.weight[range])
+        (&self.neighbour[range.clone()], &self.friction[range])
     }
 
     /// Makes the lists longer, without the doubling that would leave half of them
@@ -51,26 +52,29 @@ impl ChunkPairs {
         self.neighbour.resize(len, 0);
         self.slope.reserve_exact(len - self.slope.len());
         self.slope.resize(len, 0.0);
+        self.friction.reserve_exact(len - self.friction.len());
+        self.friction.resize(len, 0.0);
     }
 
-    /// Computes the weights from (particle, neighbour).
-    pub fn weigh(&mut self, first: usize, weight: impl Fn(usize, usize) -> f32) {
-        self.weight.clear();
+    /// Multiplies the friction of the pairs by a factor of (particle, neighbour).
+    pub fn scale_friction(&mut self, first: usize, factor: impl Fn(usize, usize) -> f32) {
         for k in 0..self.start.len() - 1 {
             for p in self.start[k] as usize..self.start[k + 1] as usize {
-                let j = self.neighbour[p] as usize;
-                self.weight.push(weight(first + k, j));
+                self.friction[p] *= factor(first + k, self.neighbour[p] as usize);
             }
         }
     }
 }
 
-/// What the search sums on the way, for each particle of a chunk.
+/// What the search sums on the way, for each particle.
 pub(crate) struct Found<'a> {
     /// `Σ V W`, itself included: how full the surroundings are.
     pub fullness: &'a mut [f32],
     /// `Σ |V ∇W|²` over the neighbours.
     pub squares: &'a mut [f32],
+    /// `-Σ V ∇W · x_ij / 3`: the share of the solver's pressure that pushes through the
+    /// liquid, 1 if there were infinitely many neighbours.
+    pub share: &'a mut [f32],
 }
 
 /// The neighbours of all particles.
@@ -87,9 +91,12 @@ impl Pairs {
         grid: &CellGrid,
         position: Xyz<'_>,
         n: usize,
-        kernel: CubicSpline,
-        fullness: &mut [f32],
-        squares: &mut [f32],
+        (kernel, friction): (CubicSpline, Friction),
+        Found {
+            fullness,
+            squares,
+            share,
+        }: Found<'_>,
     ) {
         self.chunks
             .resize_with(n.div_ceil(CHUNK), ChunkPairs::default);
@@ -97,19 +104,24 @@ impl Pairs {
             &mut self.chunks,
             fullness[..n].par_chunks_mut(CHUNK),
             squares[..n].par_chunks_mut(CHUNK),
+            share[..n].par_chunks_mut(CHUNK),
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (chunk, fullness, squares))| {
-                let found = Found { fullness, squares };
-                find_best(grid, position, kernel, c * CHUNK, chunk, found);
+            .for_each(|(c, (chunk, fullness, squares, share))| {
+                let found = Found {
+                    fullness,
+                    squares,
+                    share,
+                };
+                find_best(grid, position, (kernel, friction), c * CHUNK, chunk, found);
             });
     }
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let words = self.chunks.iter().map(|c| {
-            c.start.capacity() + c.neighbour.capacity() + c.slope.capacity() + c.weight.capacity()
+            c.start.capacity() + c.neighbour.capacity() + c.slope.capacity() + c.friction.capacity()
         });
         4 * words.sum::<usize>()
     }
@@ -118,7 +130,7 @@ impl Pairs {
 fn find_best(
     grid: &CellGrid,
     position: Xyz<'_>,
-    kernel: CubicSpline,
+    laws: (CubicSpline, Friction),
     first: usize,
     chunk: &mut ChunkPairs,
     found: Found<'_>,
@@ -126,7 +138,7 @@ fn find_best(
     dispatch!(find_chunk(
         grid: &CellGrid,
         position: Xyz<'_>,
-        kernel: CubicSpline,
+        laws: (CubicSpline, Friction),
         first: usize,
         chunk: &mut ChunkPairs,
         found: Found<'_>,
@@ -139,7 +151,7 @@ fn find_chunk<L: Lanes>(
     l: L,
     grid: &CellGrid,
     position: Xyz<'_>,
-    kernel: CubicSpline,
+    (kernel, friction): (CubicSpline, Friction),
     first: usize,
     chunk: &mut ChunkPairs,
     found: Found<'_>,
@@ -156,9 +168,11 @@ fn find_chunk<L: Lanes>(
             }
             let begin = end;
             end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
-            let (fullness, squares) = slopes::<L>(l, kernel, &mut chunk.slope, begin, end);
+            rub::<L>(l, friction, chunk, begin, end);
+            let [fullness, squares, work] = slopes::<L>(l, kernel, &mut chunk.slope, begin, end);
             found.fullness[i - first] = fullness;
             found.squares[i - first] = squares;
+            found.share[i - first] = -work / 3.0;
             chunk.start.push(end as u32);
         }
     }
@@ -209,8 +223,29 @@ fn near<L: Lanes>(
     at
 }
 
+/// Computes the friction of pairs from their squared distances.
+#[inline(always)]
+fn rub<L: Lanes>(l: L, friction: Friction, chunk: &mut ChunkPairs, begin: usize, end: usize) {
+    let inverse_h = l.splat(1.0 / friction.support_radius);
+    let (one, zero, nearest) = (l.splat(1.0), l.splat(0.0), l.splat(NEAREST));
+    let scale = l.splat(friction.scale);
+    let mut k = begin;
+    while k < end {
+        // SAFETY: the lists have room for one width beyond their end.
+        unsafe {
+            let r = l.sqrt(l.load(&chunk.slope, k));
+            let q = l.max(l.mul(r, inverse_h), nearest);
+            let falls = l.sqrt(l.max(l.sub(one, q), zero));
+            let weight = l.div(l.mul(scale, falls), l.mul(l.mul(q, q), q));
+            l.store(weight, &mut chunk.friction, k);
+        }
+        k += WIDTH;
+    }
+}
+
 /// Turns squared distances into slopes of the kernel, in place. Returns the sums of
-/// the kernel's values and of its squared gradients.
+/// the kernel's values, of its squared gradients, and of its gradients times the
+/// distances.
 #[inline(always)]
 fn slopes<L: Lanes>(
     l: L,
@@ -218,14 +253,14 @@ fn slopes<L: Lanes>(
     list: &mut [f32],
     begin: usize,
     end: usize,
-) -> (f32, f32) {
+) -> [f32; 3] {
     let inverse_h = l.splat(1.0 / kernel.support_radius);
     let (one, half, zero) = (l.splat(1.0), l.splat(0.5), l.splat(0.0));
     let (two, six) = (l.splat(2.0), l.splat(6.0));
     let (eight, least) = (l.splat(8.0), l.splat(1e-6));
     let (value, slope) = (l.splat(kernel.value), l.splat(kernel.slope));
     let twenty_four = l.splat(24.0);
-    let (mut values, mut squares) = (zero, zero);
+    let (mut values, mut squares, mut work) = (zero, zero, zero);
     let mut k = begin;
     while k < end {
         // SAFETY: the list has room for one width beyond its end.
@@ -242,12 +277,14 @@ fn slopes<L: Lanes>(
         let s = l.mul(slope, l.div(dw, q));
         let keep = l.first(end - k);
         values = l.add(values, l.keep(l.mul(value, w), keep));
-        squares = l.add(squares, l.keep(l.mul(l.mul(s, s), r_squared), keep));
+        let steep = l.keep(l.mul(s, r_squared), keep);
+        work = l.add(work, steep);
+        squares = l.add(squares, l.mul(s, steep));
         // SAFETY: as above; what lies beyond the end is overwritten by the next list.
         unsafe { l.store(s, list, k) };
         k += WIDTH;
     }
-    (l.sum(values), l.sum(squares))
+    [l.sum(values), l.sum(squares), l.sum(work)]
 }
 
 /// Sums `term` over the neighbours of a particle: first argument the neighbour's

@@ -86,12 +86,13 @@ impl Fluid {
             &self.walls,
             &mut self.viscosity,
         );
-        solver.diffuse(
+        let solved = solver.diffuse(
             dt,
             &self.viscosity,
             &self.inverse_density[..n],
             &mut self.walls,
         );
+        self.viscous_iterations = solved.iterations;
         solver.store_velocities(&mut self.velocity);
         if self.liquids.iter().any(|l| l.diffusivity > 0.0) {
             solver.spread(

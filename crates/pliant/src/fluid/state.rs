@@ -58,6 +58,10 @@ pub struct Fluid {
     /// Speed that numerical viscosity is measured by.
     pub(super) noise_speed: f32,
     pub(super) solved: [Solved; 2],
+    pub(super) viscous_iterations: u32,
+    /// How long forces acted in the last sub-step, in its lengths: what they do,
+    /// pressure must undo.
+    kick: f32,
     /// Index of each particle's liquid, and 1 / mass.
     pub(super) liquid: Vec<u8>,
     pub(super) inverse_mass: Vec<f32>,
@@ -101,6 +105,8 @@ impl Fluid {
             solver,
             noise_speed: 0.0,
             solved: [Solved::default(); 2],
+            viscous_iterations: 0,
+            kick: 1.0,
             sound_speed: settings.sound_speed.unwrap_or(0.0),
             settings,
             count: 0,
@@ -214,6 +220,11 @@ impl Fluid {
         self.solved
     }
 
+    /// Iterations of the last viscosity solve: 1 where it was explicit.
+    pub fn viscous_iterations(&self) -> u32 {
+        self.viscous_iterations
+    }
+
     /// Radius with which a particle touches walls: the pressure of an incompressible
     /// liquid keeps it at half a spacing, and contact only guards against worse.
     pub(crate) fn contact_radius(&self) -> f32 {
@@ -271,10 +282,24 @@ impl Fluid {
         (0..self.count).map(|i| self.pressure_of(i))
     }
 
+    /// Forces act `kick` times as long as the coming sub-step, so pressure will have to
+    /// be that much higher than it is in the mean.
+    pub(crate) fn expect_kick(&mut self, kick: f32) {
+        let change = kick / self.kick;
+        self.kick = kick;
+        if change != 1.0 {
+            self.pressure.iter_mut().for_each(|p| *p *= change);
+        }
+    }
+
     pub(super) fn pressure_of(&self, i: usize) -> f32 {
         match &self.solver {
-            // The solver's pressure works on the gradient that lattice sums find.
-            Some(solver) => self.pressure[i] * solver.kernel.lattice_gradient,
+            // What it pushes with through the liquid: the trace of its stress. A new
+            // particle has none yet.
+            Some(solver) => {
+                let share = solver.share.get(i).copied().unwrap_or(1.0);
+                (self.pressure[i] + self.impulse[i]) * share / self.kick
+            }
             None => self.pressure_term[i] * self.density[i] * self.density[i],
         }
     }
@@ -497,6 +522,7 @@ impl Fluid {
         out.f32s(&self.pressure_term[..n]);
         out.f32s(&self.pressure[..n]);
         out.f32s(&self.impulse[..n]);
+        out.f32(self.kick);
         out.f32s(&self.inverse_mass[..n]);
         out.f32s(&self.concentration[..n]);
         let liquids: Vec<u32> = self.liquid.iter().map(|&l| u32::from(l)).collect();
@@ -525,6 +551,7 @@ impl Fluid {
         from.f32s(&mut self.pressure_term[..n])?;
         from.f32s(&mut self.pressure[..n])?;
         from.f32s(&mut self.impulse[..n])?;
+        self.kick = from.f32()?;
         from.f32s(&mut self.inverse_mass[..n])?;
         from.f32s(&mut self.concentration[..n])?;
         let mut liquids = vec![0; n];

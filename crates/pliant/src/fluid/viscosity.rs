@@ -96,7 +96,6 @@ impl Incompressible {
     ) {
         let (x, v, wall_grip) = (&self.x[..], &self.v[..], &self.grip);
         let viscosity = &viscosity[..x.len()];
-        let friction = self.friction;
         let image = &mut self.viscosity.image;
         image.resize(x.len(), Vec3A::ZERO);
         (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
@@ -106,10 +105,9 @@ impl Incompressible {
                 for (k, image) in image.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let (here, own, mu) = (x[i], v[i], viscosity[i]);
-                    let pull = sum_pairs(pairs.of(k), |j, _| {
+                    let pull = sum_pairs(pairs.friction_of(k), |j, friction| {
                         let d = here - x[j];
-                        let weight = (mu + viscosity[j]) * friction.weight(d.length_squared());
-                        weight * d.dot(own - v[j]) * d
+                        (mu + viscosity[j]) * friction * d.dot(own - v[j]) * d
                     });
                     let mut force = -0.5 * pull;
                     for mirror in walls.of(i).iter().filter(|m| m.no_slip) {
@@ -138,7 +136,8 @@ impl Incompressible {
         });
     }
 
-    /// Weights of all pairs, grip of the walls, and the diagonal.
+    /// Scales the friction of all pairs by viscosity and time; grip of the walls, and the
+    /// diagonal.
     fn weigh_viscosity(
         &mut self,
         dt: f32,
@@ -154,7 +153,7 @@ impl Incompressible {
         for a in [&mut s.drive, &mut s.image] {
             a.resize(n, Vec3A::ZERO);
         }
-        let (x, wall_grip, friction) = (&self.x[..], &self.grip, self.friction);
+        let (x, wall_grip) = (&self.x[..], &self.grip);
         (
             &mut self.pairs.chunks,
             &walls.chunks,
@@ -166,10 +165,8 @@ impl Incompressible {
             .enumerate()
             .for_each(|(c, (pairs, walls, grip, drive, diagonal))| {
                 let first = c * CHUNK;
-                pairs.weigh(first, |i, j| {
-                    let mean = 0.5 * (viscosity[i] + viscosity[j]);
-                    dt * mean * friction.weight((x[i] - x[j]).length_squared())
-                });
+                let half = 0.5 * dt;
+                pairs.scale_friction(first, |i, j| half * (viscosity[i] + viscosity[j]));
                 for k in 0..grip.len() {
                     let i = first + k;
                     grip[k] = 0.0;
@@ -183,7 +180,7 @@ impl Incompressible {
                     diagonal[k] = 1.0
                         / (1.0 / inverse_density[i]
                             + grip[k]
-                            + trace(x, i, pairs.weights_of(k)) / 3.0);
+                            + trace(x, i, pairs.friction_of(k)) / 3.0);
                 }
             });
     }
@@ -328,7 +325,7 @@ enum Image<'a> {
 fn friction(x: &[Vec3A], v: &[Vec3A], i: usize, k: usize, pairs: &ChunkPairs) -> Vec3A {
     let (here, own) = (x[i], v[i]);
     let v = &v[..x.len()];
-    sum_pairs(pairs.weights_of(k), |j, w| {
+    sum_pairs(pairs.friction_of(k), |j, w| {
         let d = here - x[j];
         w * d.dot(own - v[j]) * d
     })

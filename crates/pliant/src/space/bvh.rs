@@ -164,6 +164,11 @@ impl Bvh {
         &self.mesh
     }
 
+    /// All triangles, neighbours mostly next to each other.
+    pub(super) fn in_order(&self) -> &[Gathered] {
+        &self.triangles
+    }
+
     #[inline]
     fn leaf(&self, node: &Node) -> &[Gathered] {
         &self.triangles[node.first as usize..(node.first + node.count) as usize]

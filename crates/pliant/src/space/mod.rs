@@ -24,6 +24,7 @@ mod kd_tree;
 mod mesh_normals;
 mod nearest_cells;
 mod octree;
+mod packet;
 mod regular_grid;
 mod sdf;
 mod sdf_build;

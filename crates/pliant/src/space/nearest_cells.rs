@@ -4,30 +4,36 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
-use super::gathered::Gathered;
+use super::packet::Packet;
 use super::{Bvh, SurfacePoint, TriangleIndex};
 use crate::math::Aabb;
+use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// Cells along each side of a block.
 const SIDE: u32 = 8;
 /// Blocks are at most this many; cells grow until they are.
 const MOST_BLOCKS: f32 = 262_144.0;
-/// Cells of which more triangles can be the nearest leave the search to the tree.
-const MOST_CANDIDATES: usize = 128;
+/// Cells of which triangles in more packets can be the nearest leave the search to the
+/// tree.
+const MOST_PACKETS: usize = 32;
 /// Smallest and largest size of a cell, in reaches, and its size in mean edges of the
 /// mesh between: small cells list few triangles, but are many to fill.
 const CELL: [f32; 2] = [0.1, 0.25];
 const CELL_PER_EDGE: f32 = 0.5;
 /// Room for the rounding of distances.
 const ROUNDING: f32 = 1.0 + 1e-5;
+/// Triangles that packets find nearer than the nearest and this much are looked at
+/// again, one by one: shares of the reach and of the numbers computed with.
+const DOUBT: [f32; 2] = [1e-4, 2e-6];
 
 /// Finds the point of a static mesh nearest to a place within a fixed reach: the
 /// same answers as [`Bvh::closest`], to the bit, in a fraction of the time.
 ///
 /// Space around the mesh is divided into small cells. The nearest triangle of any
 /// place in a cell is no farther from the cell's centre than the nearest triangle of
-/// the centre and the cell's diagonal together; each cell lists these triangles,
-/// nearest first, so that a query looks at a few of them and knows when to stop.
+/// the centre and the cell's diagonal together; each cell lists the packets of eight
+/// that hold these triangles, nearest first, so that a query looks at a few of them
+/// and knows when to stop.
 /// Lists are made when a cell is first asked, by whichever thread asks: they hold
 /// nothing but geometry, so answers do not depend on who came first.
 ///
@@ -43,8 +49,10 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 /// ```
 pub struct NearestCells {
     tree: Arc<Bvh>,
-    /// By triangle number.
-    triangles: Vec<Gathered>,
+    /// The tree's triangles, eight by eight, and the place of each there.
+    packets: Vec<Packet>,
+    place: Vec<u32>,
+    longest_edge: f32,
     reach: f32,
     bounds: Aabb,
     cell: f32,
@@ -66,10 +74,11 @@ enum Cell {
     Crowded,
 }
 
+/// A packet, and how near its nearest candidate is to the cell's centre.
 #[derive(Clone, Copy)]
 struct Candidate {
     distance: f32,
-    triangle: u32,
+    packet: u32,
 }
 
 impl NearestCells {
@@ -83,8 +92,17 @@ impl NearestCells {
     /// The same with cells of `cell` metres, or larger if these would be too many.
     pub fn with_cell(tree: Arc<Bvh>, reach: f32, cell: f32) -> NearestCells {
         let mesh = tree.mesh();
-        let triangles = (0..mesh.triangles.len() as u32).map(|t| Gathered::of(mesh, t));
-        let triangles: Vec<Gathered> = triangles.collect();
+        let triangles = tree.in_order();
+        let packets = triangles.chunks(WIDTH).map(Packet::new).collect();
+        let mut place = vec![0; triangles.len()];
+        for (k, t) in triangles.iter().enumerate() {
+            place[t.id as usize] = k as u32;
+        }
+        let edges = triangles.iter().flat_map(|t| {
+            let [a, b, c] = t.corners;
+            [a.distance(b), b.distance(c), c.distance(a)]
+        });
+        let longest_edge = edges.fold(0.0, f32::max);
         let around = mesh.aabb();
         let farthest = around.min.abs().max(around.max.abs()).max_element();
         let bounds = if triangles.is_empty() {
@@ -104,7 +122,9 @@ impl NearestCells {
         let count = size.iter().product::<u32>() as usize;
         NearestCells {
             tree,
-            triangles,
+            packets,
+            place,
+            longest_edge,
             reach,
             bounds,
             cell,
@@ -151,7 +171,6 @@ impl NearestCells {
         self.tree.closest(p, max_distance).map(|(found, _)| found)
     }
 
-    #[inline]
     fn nearest_of(
         &self,
         list: &[Candidate],
@@ -160,17 +179,28 @@ impl NearestCells {
         center: Vec3,
     ) -> Option<SurfacePoint> {
         let off_center = p.distance(center);
+        let doubt = DOUBT[0] * self.reach
+            + DOUBT[1] * (p.abs().max_element() + self.longest_edge + self.reach);
+        let search = Search {
+            packets: &self.packets,
+            list,
+            p,
+            off_center,
+            doubt,
+        };
+        let mut found = Found {
+            nearest: max_distance,
+            ..Found::default()
+        };
+        search.run(&mut found);
+        if found.count > found.near.len() {
+            return self.search(p, max_distance);
+        }
+        // Exactly, for those that come into question.
         let mut best: Option<SurfacePoint> = None;
         let mut best_d2 = max_distance * max_distance;
-        let mut enough = ROUNDING * (max_distance + off_center);
-        for candidate in list {
-            if candidate.distance > enough {
-                break;
-            }
-            let t = &self.triangles[candidate.triangle as usize];
-            if t.is_beyond(p, best_d2) {
-                continue;
-            }
+        for &k in &found.near[..found.count] {
+            let t = &self.tree.in_order()[k as usize];
             let (found, _, d2) = t.closest(p);
             let nearer = match best {
                 None => d2 <= best_d2,
@@ -178,7 +208,6 @@ impl NearestCells {
             };
             if nearer {
                 best_d2 = d2;
-                enough = ROUNDING * (found.distance + off_center);
                 best = Some(found);
             }
         }
@@ -195,20 +224,24 @@ impl NearestCells {
         let Some((nearest, _)) = self.tree.closest(center, farthest) else {
             return Cell::Far;
         };
-        let mut list = Vec::new();
+        let mut list: Vec<Candidate> = Vec::new();
         let reach = ROUNDING * (nearest.distance + diagonal);
         self.tree.for_each_within(center, reach, &mut |found| {
-            list.push(Candidate {
-                distance: found.distance,
-                triangle: found.triangle,
-            });
+            let packet = self.place[found.triangle as usize] / WIDTH as u32;
+            match list.iter_mut().find(|c| c.packet == packet) {
+                Some(known) => known.distance = known.distance.min(found.distance),
+                None => list.push(Candidate {
+                    distance: found.distance,
+                    packet,
+                }),
+            }
         });
-        if list.len() > MOST_CANDIDATES {
+        if list.len() > MOST_PACKETS {
             return Cell::Crowded;
         }
         list.sort_unstable_by(|a, b| {
             let by_distance = a.distance.total_cmp(&b.distance);
-            by_distance.then(a.triangle.cmp(&b.triangle))
+            by_distance.then(a.packet.cmp(&b.packet))
         });
         Cell::Candidates(list.into_boxed_slice())
     }
@@ -225,8 +258,74 @@ impl NearestCells {
         };
         let blocks = self.blocks.iter().filter_map(OnceLock::get);
         size_of_val(&*self.blocks)
-            + size_of_val(&*self.triangles)
+            + size_of_val(&*self.packets)
+            + size_of_val(&*self.place)
             + blocks.map(|b| lists(b)).sum::<usize>()
+    }
+}
+
+/// A walk through the packets of a cell.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    packets: &'a [Packet],
+    list: &'a [Candidate],
+    p: Vec3,
+    off_center: f32,
+    doubt: f32,
+}
+
+/// What it finds.
+#[derive(Default)]
+struct Found {
+    nearest: f32,
+    /// Triangles no farther than the nearest, within the doubt; their number, even if
+    /// there was no room for all.
+    near: [u32; 16],
+    count: usize,
+}
+
+impl Search<'_> {
+    /// Looks at packets until the rest is too far away.
+    fn run(self, found: &mut Found) {
+        #[inline(always)]
+        fn walk<L: Lanes>(l: L, search: Search<'_>, found: &mut Found) {
+            let Search {
+                packets,
+                list,
+                p,
+                off_center,
+                doubt,
+            } = search;
+            let mut lanes = [0.0; WIDTH];
+            let mut least = [f32::INFINITY; MOST_PACKETS];
+            let square = |d: f32| (d + doubt) * (d + doubt);
+            for (candidate, least) in list.iter().zip(&mut least) {
+                if candidate.distance > ROUNDING * (found.nearest + doubt + off_center) {
+                    break;
+                }
+                let d2 = packets[candidate.packet as usize].distances_squared(l, p);
+                if l.any(l.less(d2, l.splat(square(found.nearest)))) {
+                    // SAFETY: there are eight lanes.
+                    unsafe { l.store(d2, &mut lanes, 0) };
+                    *least = lanes.iter().fold(f32::INFINITY, |a, &b| a.min(b));
+                    found.nearest = found.nearest.min(least.sqrt());
+                }
+            }
+            let limit = square(found.nearest);
+            for (candidate, _) in list.iter().zip(least).filter(|(_, l)| *l <= limit) {
+                let d2 = packets[candidate.packet as usize].distances_squared(l, p);
+                // SAFETY: there are eight lanes.
+                unsafe { l.store(d2, &mut lanes, 0) };
+                for (lane, _) in lanes.iter().enumerate().filter(|(_, d2)| **d2 <= limit) {
+                    if let Some(place) = found.near.get_mut(found.count) {
+                        *place = candidate.packet * WIDTH as u32 + lane as u32;
+                    }
+                    found.count += 1;
+                }
+            }
+        }
+        let search = self;
+        dispatch!(walk(search: Search<'_>, found: &mut Found));
     }
 }
 
