@@ -104,7 +104,7 @@ pub(crate) enum Goal {
 /// free to come closer.
 const INNER: f32 = 0.9;
 
-/// A solve that stops at once never learns the weight it must bear.
+/// A solve for the density that stops at once never learns the weight it must bear.
 const MIN_ITERATIONS: u32 = 2;
 
 /// Sums over all particles in one iteration.
@@ -302,6 +302,11 @@ impl Incompressible {
         if n == 0 {
             return Solved::default();
         }
+        // Velocities that are free of divergence already are left as they are: pressure
+        // left over from the last sub-step would drive them apart.
+        if goal == Goal::Divergence {
+            pressure.fill(0.0);
+        }
         self.change.copy_from_slice(&pressure[..n]);
         self.settled.copy_from_slice(&pressure[..n]);
         self.push(dt, inverse_density);
@@ -312,7 +317,11 @@ impl Incompressible {
             let ahead = pace.ahead();
             let sums = self.correct(goal, dt, pace.relaxation, ahead, &mut pressure[..n]);
             solved.error = (sums.compression / n as f64) as f32;
-            let enough = solved.iterations >= MIN_ITERATIONS && solved.error <= tolerance;
+            let least = match goal {
+                Goal::Density => MIN_ITERATIONS,
+                Goal::Divergence => 0,
+            };
+            let enough = solved.iterations >= least && solved.error <= tolerance;
             if enough || solved.iterations >= max_iterations {
                 // The last change has not acted on the velocities.
                 for (pressure, change) in pressure.iter_mut().zip(&self.change) {
