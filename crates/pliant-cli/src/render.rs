@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pliant::fluid::{Content, NewParticle};
-use pliant::{Fluid, Handle};
 use pliant::scene::description::Style;
 use pliant::scene::{Built, Scene};
+use pliant::{Fluid, Handle};
 use pliant_render::{GifWriter, write_mp4};
 
 use crate::cli::{RenderArgs, StyleArg};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use pliant::World;
 use pliant::scene::{Built, Scene};
 use pliant_view::{
-    Caption, Look, Mode, Offscreen, Stage, StateFiles, ViewerSettings, legend, show,
+    Caption, Look, Mode, Offscreen, Shown, Stage, StateFiles, ViewerSettings, legend, show,
 };
 
 use crate::cli::ViewArgs;
@@ -124,15 +124,18 @@ fn shot(
     let [width, height] = args.size;
     let camera = stage.camera(scene, width as f32 / height as f32);
     let caption = Caption {
-        title: format!(
-            "{}   t = {:.2} s",
-            scene.description.title, snapshot.time
-        ),
+        title: format!("{}   t = {:.2} s", scene.description.title, snapshot.time),
         legend: legend(&snapshot, &look),
-        dark: look.mode == Mode::Xray,
+        dark: look.mode.is_dark(),
         ..Caption::default()
     };
-    let image = offscreen.picture(&snapshot, &look, &camera, args.size, &caption)?;
+    let shown = Shown {
+        snapshot: &snapshot,
+        look: &look,
+        camera: &camera,
+        size: args.size,
+    };
+    let image = offscreen.picture(&shown, &caption)?;
     image.save_png(path)?;
     say!("{}", path.display());
     Ok(ExitCode::SUCCESS)

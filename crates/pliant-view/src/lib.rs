@@ -34,7 +34,7 @@ pub use orbit::Orbit;
 pub use overlay::Caption;
 pub use parameters::{Parameter, Setting, parameters};
 pub use pick::{Picked, Reading, pick, read};
-pub use renderer::{Mark, Renderer, colour_range, floor_square, legend};
+pub use renderer::{Mark, Renderer, Shown, colour_range, floor_square, legend};
 pub use simulation::{Command, Published, Sample, Setup, Simulation, StateFiles};
 pub use snapshot::{Body, Cloud, Material, Mesh, Snapshot, Stage, Values, Wall};
 pub use touch::{Deed, Touch};

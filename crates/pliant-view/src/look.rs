@@ -41,6 +41,11 @@ impl Mode {
         }
     }
 
+    /// Its pictures are dark: what is written over them must be light.
+    pub fn is_dark(self) -> bool {
+        matches!(self, Mode::Xray | Mode::Wireframe)
+    }
+
     /// The mode of this name.
     pub fn from_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|m| m.name() == name)

@@ -1,15 +1,13 @@
 //! Pictures without a window.
 
 use glam::Vec3;
-use pliant_render::{Camera, Colour, Image};
+use pliant_render::{Colour, Image};
 
 use crate::error::ViewError;
 use crate::gpu::Gpu;
 use crate::gui::Gui;
-use crate::look::Look;
 use crate::overlay::Caption;
-use crate::renderer::{Mark, Renderer};
-use crate::snapshot::Snapshot;
+use crate::renderer::{Renderer, Shown};
 
 /// Takes sRGB numbers as they are.
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
@@ -43,17 +41,9 @@ impl Offscreen {
         &self.gpu
     }
 
-    /// A picture of `size` pixels.
-    pub fn picture(
-        &mut self,
-        snapshot: &Snapshot,
-        look: &Look,
-        camera: &Camera,
-        size: [u32; 2],
-        caption: &Caption,
-    ) -> Result<Image, ViewError> {
-        self.studio
-            .picture(&self.gpu, snapshot, look, camera, size, caption)
+    /// Makes a picture.
+    pub fn picture(&mut self, shown: &Shown<'_>, caption: &Caption) -> Result<Image, ViewError> {
+        self.studio.picture(&self.gpu, shown, caption)
     }
 }
 
@@ -65,20 +55,15 @@ impl Studio {
         }
     }
 
-    /// A picture of `size` pixels.
+    /// Makes a picture.
     pub fn picture(
         &mut self,
         gpu: &Gpu,
-        snapshot: &Snapshot,
-        look: &Look,
-        camera: &Camera,
-        size: [u32; 2],
+        shown: &Shown<'_>,
         caption: &Caption,
     ) -> Result<Image, ViewError> {
-        let marks: &[Mark] = &[];
-        self.renderer
-            .draw(gpu, snapshot, look, camera, size, marks)?;
-        let [width, height] = size;
+        self.renderer.draw(gpu, shown, &[])?;
+        let [width, height] = shown.size;
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size: wgpu::Extent3d {
@@ -98,10 +83,8 @@ impl Studio {
         let whole = [0.0, 0.0, width as f32, height as f32];
         self.renderer
             .show(&mut encoder, &target, whole, wgpu::Color::BLACK);
-        let area = egui::Rect::from_min_size(
-            egui::Pos2::ZERO,
-            egui::vec2(width as f32, height as f32),
-        );
+        let area =
+            egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(width as f32, height as f32));
         let input = egui::RawInput {
             screen_rect: Some(area),
             ..egui::RawInput::default()
@@ -111,7 +94,7 @@ impl Studio {
             .context
             .run_ui(input, |ui| caption.paint(ui.painter(), area));
         self.gui
-            .paint(gpu, &mut encoder, &target, size, output);
+            .paint(gpu, &mut encoder, &target, shown.size, output);
         let picture = read_back(gpu, encoder, &texture)?;
         gpu.check()?;
         Ok(picture)

@@ -28,7 +28,10 @@ impl From<Camera> for Orbit {
         Orbit {
             target: camera.target,
             turn: back.x.atan2(back.z),
-            height: (back.y / distance).clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST),
+            height: (back.y / distance)
+                .clamp(-1.0, 1.0)
+                .asin()
+                .clamp(-STEEPEST, STEEPEST),
             distance,
             fov: camera.vertical_fov_degrees,
         }
@@ -104,6 +107,9 @@ mod tests {
         let (before, _) = view.project(Vec3::ONE).unwrap();
         orbit.pan(&view, Vec2::new(10.0, 5.0));
         let (after, _) = orbit.camera().view(200, 100).project(Vec3::ONE).unwrap();
-        assert!((after - before - Vec2::new(10.0, 5.0)).length() < 0.1, "{after}");
+        assert!(
+            (after - before - Vec2::new(10.0, 5.0)).length() < 0.1,
+            "{after}"
+        );
     }
 }

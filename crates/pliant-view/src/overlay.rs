@@ -31,7 +31,13 @@ impl Caption {
         };
         let inner = area.shrink(12.0);
         let font = FontId::proportional;
-        painter.text(inner.left_top(), Align2::LEFT_TOP, &self.title, font(16.0), ink);
+        painter.text(
+            inner.left_top(),
+            Align2::LEFT_TOP,
+            &self.title,
+            font(16.0),
+            ink,
+        );
         painter.text(
             inner.left_bottom(),
             Align2::LEFT_BOTTOM,
@@ -49,7 +55,12 @@ impl Caption {
 fn bar(painter: &Painter, legend: &Legend, corner: Pos2, ink: Color32) {
     let place = Rect::from_min_max(corner - vec2(BAR + 4.0, 32.0), corner - vec2(4.0, 20.0));
     let plate = Rect::from_min_max(place.min - vec2(12.0, 24.0), corner + vec2(6.0, 2.0));
-    painter.rect_filled(plate, 5.0, Color32::from_white_alpha(150));
+    let paper = if ink.r() > 128 {
+        Color32::from_black_alpha(120)
+    } else {
+        Color32::from_white_alpha(150)
+    };
+    painter.rect_filled(plate, 5.0, paper);
     let part = place.width() / PARTS as f32;
     for i in 0..PARTS {
         let c = legend.map.colour((i as f32 + 0.5) / PARTS as f32);
@@ -58,7 +69,11 @@ fn bar(painter: &Painter, legend: &Legend, corner: Pos2, ink: Color32) {
             pos2(left, place.top()),
             pos2(left + part + 0.5, place.bottom()),
         );
-        painter.rect_filled(piece, 0.0, Color32::from(egui::Rgba::from_rgb(c.r, c.g, c.b)));
+        painter.rect_filled(
+            piece,
+            0.0,
+            Color32::from(egui::Rgba::from_rgb(c.r, c.g, c.b)),
+        );
     }
     let border = Stroke::new(1.0, Color32::from_gray(90));
     painter.rect_stroke(place, 1.0, border, egui::StrokeKind::Outside);
@@ -80,7 +95,11 @@ fn bar(painter: &Painter, legend: &Legend, corner: Pos2, ink: Color32) {
         Align2::CENTER_TOP,
         digits(0.5 * (low + high)),
     );
-    text(place.right_bottom() + below, Align2::RIGHT_TOP, digits(high));
+    text(
+        place.right_bottom() + below,
+        Align2::RIGHT_TOP,
+        digits(high),
+    );
 }
 
 /// A number with as many digits as a scale of this length asks for.

@@ -230,7 +230,13 @@ impl<'a> Finder<'a> {
                     let declared = declared.and_then(|d| self.property(d, name));
                     let words = name.replace(['_', '-'], " ");
                     let label = format!("{label} {words}");
-                    self.walk(value, declared, &format!("{key}.{name}"), label.trim(), group);
+                    self.walk(
+                        value,
+                        declared,
+                        &format!("{key}.{name}"),
+                        label.trim(),
+                        group,
+                    );
                 }
                 None
             }
@@ -283,25 +289,25 @@ fn number(value: f64, doc: &str, whole: bool) -> Setting {
 
 /// The unit that a documentation names first.
 fn unit(doc: &str) -> &'static str {
-    const UNITS: [(&str, &str); 17] = [
-        ("kg/m³", "kg/m³"),
-        ("Pa·s", "Pa·s"),
-        ("N/m", "N/m"),
-        ("m²/s", "m²/s"),
-        ("m³/s", "m³/s"),
-        ("m/s²", "m/s²"),
-        ("m/s", "m/s"),
-        ("degrees per second", "°/s"),
-        ("degrees", "°"),
+    const UNITS: [(&str, &str); 16] = [
+        ("in kg/m³", "kg/m³"),
+        ("in Pa·s", "Pa·s"),
+        ("in N/m", "N/m"),
+        ("in m²/s", "m²/s"),
+        ("in m³/s", "m³/s"),
+        ("in m/s²", "m/s²"),
+        ("in m/s", "m/s"),
+        ("in degrees per second", "°/s"),
+        ("in degrees", "°"),
         ("in Hz", "Hz"),
-        ("In Hz", "Hz"),
         ("in 1/s", "1/s"),
         ("in Pa", "Pa"),
         ("in kg", "kg"),
-        ("metres", "m"),
-        ("seconds", "s"),
+        ("in metres", "m"),
+        ("in seconds", "s"),
         ("in N", "N"),
     ];
+    let doc = doc.replace("In ", "in ");
     let places = UNITS.iter().filter_map(|(word, unit)| {
         let place = doc.find(word)?;
         // The longest of those that begin at one place.
@@ -343,7 +349,10 @@ mod tests {
             panic!("no choice");
         };
         assert!(options.iter().any(|o| o == "sdf"), "{options:?}");
-        assert_eq!(find(&list, "obstacle.0.no_slip").setting, Setting::Flag(true));
+        assert_eq!(
+            find(&list, "obstacle.0.no_slip").setting,
+            Setting::Flag(true)
+        );
     }
 
     #[test]
@@ -367,9 +376,17 @@ mod tests {
 
     #[test]
     fn units_are_found_in_words() {
-        assert_eq!(unit("Constant turning in degrees per second, counter"), "°/s");
+        assert_eq!(
+            unit("Constant turning in degrees per second, counter"),
+            "°/s"
+        );
         assert_eq!(unit("Acceleration in m/s²."), "m/s²");
         assert_eq!(unit("Speed in m/s."), "m/s");
+        assert_eq!(
+            unit("Density in kg/m³, if not that of the material."),
+            "kg/m³"
+        );
+        assert_eq!(unit("In Hz."), "Hz");
         assert_eq!(unit("Coulomb friction coefficient."), "");
     }
 }

@@ -127,14 +127,32 @@ mod tests {
         let mut stage = Stage::new(&scene, &built, 0);
         let snapshot = stage.take(&built);
         let cloud = &snapshot.clouds[0];
-        let highest = cloud.positions.view().iter().map(|p| p.y).fold(0.0, f32::max);
-        let top = cloud.positions.view().iter().find(|p| p.y == highest).unwrap();
+        let highest = cloud
+            .positions
+            .view()
+            .iter()
+            .map(|p| p.y)
+            .fold(0.0, f32::max);
+        let top = cloud
+            .positions
+            .view()
+            .iter()
+            .find(|p| p.y == highest)
+            .unwrap();
         let eye = top + Vec3::Y;
         let (picked, place) = pick(&snapshot, eye, Vec3::NEG_Y).unwrap();
-        assert!((place - top - cloud.radius * Vec3::Y).length() < 1e-4, "{place} {top}");
+        assert!(
+            (place - top - cloud.radius * Vec3::Y).length() < 1e-4,
+            "{place} {top}"
+        );
         let reading = read(&snapshot, &picked).unwrap();
         assert_eq!(reading.place, top);
-        assert!(reading.values.iter().any(|(n, v)| *n == "density" && *v > 500.0));
+        assert!(
+            reading
+                .values
+                .iter()
+                .any(|(n, v)| *n == "density" && *v > 500.0)
+        );
         assert!(pick(&snapshot, eye, Vec3::Y).is_none());
     }
 

@@ -239,7 +239,12 @@ impl Runner {
             let now = Instant::now();
             let mut samples = Vec::new();
             if step || (self.playing && now >= due) {
-                let dt = self.setup.scene.description.frame.min(LONGEST * self.speed.max(0.01));
+                let dt = self
+                    .setup
+                    .scene
+                    .description
+                    .frame
+                    .min(LONGEST * self.speed.max(0.01));
                 samples.extend(self.step(dt));
                 let pause = f64::from(dt / self.speed.max(1e-3));
                 if now.saturating_duration_since(due).as_secs_f64() > LATE {
@@ -376,12 +381,7 @@ impl Runner {
     }
 
     /// Builds a scene; `carry` takes over what was before, or says that it cannot.
-    fn rebuild(
-        &mut self,
-        scene: Scene,
-        carry: impl Fn(&mut Built, &Built) -> bool,
-        another: bool,
-    ) {
+    fn rebuild(&mut self, scene: Scene, carry: impl Fn(&mut Built, &Built) -> bool, another: bool) {
         match scene.build() {
             Ok(mut built) => {
                 if !carry(&mut built, &self.built) {

@@ -241,9 +241,16 @@ impl Stage {
                 .iter()
                 .map(|f| Material::named(&f.material))
                 .collect(),
-            walls: description.obstacle.iter().map(|o| wall(&o.shape)).collect(),
+            walls: description
+                .obstacle
+                .iter()
+                .map(|o| wall(&o.shape))
+                .collect(),
             bounds,
-            speed_range: description.camera.speed_range.unwrap_or((0.5 * fall).max(0.01)),
+            speed_range: description
+                .camera
+                .speed_range
+                .unwrap_or((0.5 * fall).max(0.01)),
             by_speed: description.camera.colour == Colouring::Speed,
             still: BTreeMap::new(),
             number,

@@ -73,7 +73,10 @@ impl Hand {
             match touch.deed {
                 Deed::Grab => {
                     let velocity = self.before.map_or(Vec3::ZERO, |b| (touch.place - b) / dt);
-                    fields.push(wind(velocity.clamp_length_max(20.0 * touch.radius / dt), GRIP));
+                    fields.push(wind(
+                        velocity.clamp_length_max(20.0 * touch.radius / dt),
+                        GRIP,
+                    ));
                     fields.push(Field {
                         region,
                         action: Action::Uniform(-gravity),
@@ -114,7 +117,10 @@ impl Hand {
         } else {
             0.0
         };
-        let (u, v) = touch.direction.normalize_or(Vec3::NEG_Y).any_orthonormal_pair();
+        let (u, v) = touch
+            .direction
+            .normalize_or(Vec3::NEG_Y)
+            .any_orthonormal_pair();
         let reach = (touch.radius / spacing).floor().clamp(1.0, 12.0) as i32;
         let near: Vec<Vec3> = fluid
             .positions()

@@ -129,11 +129,18 @@ fn stored_bodies_are_drawn_where_they_were() {
     for style in ["quick", "xray"] {
         folder.pliant(&format!("render o --style {style}")).fine();
         let picture = |k: u32| std::fs::read(folder.path(&format!("o/{style}/frame_{k:05}.png")));
-        let (first, second, last) = (picture(0).unwrap(), picture(1).unwrap(), picture(2).unwrap());
+        let (first, second, last) = (
+            picture(0).unwrap(),
+            picture(1).unwrap(),
+            picture(2).unwrap(),
+        );
         assert!(first != second && second != last, "{style}: nothing moves");
     }
     // X-rays see bodies: without one the picture is another.
-    let empty = CUBE.replace("0.5, -0.1], max = [0.1, 0.7", "90.5, -0.1], max = [0.1, 90.7");
+    let empty = CUBE.replace(
+        "0.5, -0.1], max = [0.1, 0.7",
+        "90.5, -0.1], max = [0.1, 90.7",
+    );
     folder.write("empty.toml", empty);
     for (scene, picture) in [("cube", "with.png"), ("empty", "without.png")] {
         folder

@@ -1,7 +1,7 @@
 //! A virtual screen, and the viewer on it.
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,11 @@ impl Desktop {
                 eprintln!("skipped: {program} is not installed");
                 return None;
             }
+        }
+        let drivers = std::fs::read_dir("/usr/share/vulkan/icd.d");
+        if !drivers.is_ok_and(|mut list| list.next().is_some()) {
+            eprintln!("skipped: there is no Vulkan driver");
+            return None;
         }
         let k = NEXT.fetch_add(1, Ordering::SeqCst);
         let folder = std::env::temp_dir().join(format!("pliant-view-{}-{k}", std::process::id()));
@@ -147,7 +152,9 @@ impl<'a> Viewer<'a> {
 
     fn window(&self) -> String {
         let id = self.program.id().to_string();
-        let found = self.desktop.tool(&["search", "--sync", "--name", "pliant:"]);
+        let found = self
+            .desktop
+            .tool(&["search", "--sync", "--name", "pliant:"]);
         let text = String::from_utf8_lossy(&found.stdout).into_owned();
         let window = text.lines().next().map(str::to_string);
         window.unwrap_or_else(|| panic!("no window of process {id}"))
@@ -167,7 +174,10 @@ impl<'a> Viewer<'a> {
                 return found;
             }
             let ended = self.program.try_wait().unwrap();
-            assert!(ended.is_none(), "the viewer ended ({ended:?}) before {what}");
+            assert!(
+                ended.is_none(),
+                "the viewer ended ({ended:?}) before {what}"
+            );
             let tail = lines[lines.len().saturating_sub(12)..].join("\n");
             assert!(Instant::now() < deadline, "no {what} after:\n{tail}");
             std::thread::sleep(Duration::from_millis(30));
@@ -188,7 +198,9 @@ impl<'a> Viewer<'a> {
 
     /// The last picture that was drawn.
     pub fn last_drawn(&mut self) -> Drawn {
-        self.wait("a picture", |lines| lines.iter().rev().find_map(|l| drawn(l)))
+        self.wait("a picture", |lines| {
+            lines.iter().rev().find_map(|l| drawn(l))
+        })
     }
 
     /// Waits until a picture has been drawn that `fits`.
@@ -260,7 +272,10 @@ impl<'a> Viewer<'a> {
     /// mouse away from it, two in a row that are the same.
     pub fn settled_picture(&mut self) -> Picture {
         let view = self.place("view");
+        self.read = self.lines().len();
         self.move_to([view[0] - 20, view[1] + 5]);
+        // What was traced so far is in the next picture.
+        self.wait_for("frame");
         let mut before = self.screen().part(view);
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
@@ -284,7 +299,12 @@ impl<'a> Viewer<'a> {
     /// Makes the window another size.
     pub fn resize(&mut self, [width, height]: [u32; 2]) {
         let window = self.window();
-        self.xdotool(&["windowsize", &window, &width.to_string(), &height.to_string()]);
+        self.xdotool(&[
+            "windowsize",
+            &window,
+            &width.to_string(),
+            &height.to_string(),
+        ]);
         std::thread::sleep(Duration::from_millis(500));
         let ended = self.program.try_wait().unwrap();
         assert!(ended.is_none(), "the viewer ended at {width} x {height}");
@@ -295,20 +315,30 @@ impl<'a> Viewer<'a> {
         self.desktop.folder.join(name)
     }
 
-    /// Closes the window as a window manager would, and expects a good end.
+    /// Ends the viewer by its key, and expects a good end.
     pub fn close(mut self) {
-        let window = self.window();
-        self.xdotool(&["windowquit", &window]);
-        let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            if let Some(status) = self.program.try_wait().unwrap() {
-                break status;
-            }
-            assert!(Instant::now() < deadline, "the window does not close");
-            std::thread::sleep(Duration::from_millis(50));
-        };
+        self.key("ctrl+q");
+        let status = self.ended();
         assert!(status.success(), "{status:?}");
         assert!(self.lines().iter().any(|l| l == "closed"));
+    }
+
+    /// Takes the window away from under the viewer, and returns how it ended.
+    pub fn destroy(mut self) -> ExitStatus {
+        let window = self.window();
+        self.xdotool(&["windowclose", &window]);
+        self.ended()
+    }
+
+    fn ended(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.program.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the viewer does not end");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 

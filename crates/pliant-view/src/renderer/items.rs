@@ -137,10 +137,8 @@ impl Uploads {
             let kept = before
                 .iter()
                 .find(|(m, v, e, _)| Arc::ptr_eq(m, &wall.mesh) && *v == version && *e == edges);
-            let item = kept.map_or_else(
-                || wall_item(device, wall, edges),
-                |(.., item)| item.clone(),
-            );
+            let item =
+                kept.map_or_else(|| wall_item(device, wall, edges), |(.., item)| item.clone());
             self.walls.push((wall.mesh.clone(), version, edges, item));
         }
     }

@@ -31,6 +31,8 @@ pub(super) struct FrameSettings {
     pub square: f32,
     pub exposure: f32,
     pub inverted: bool,
+    /// The ground is dark.
+    pub dark: bool,
 }
 
 impl Frame {
@@ -67,7 +69,7 @@ impl Frame {
                 settings.exposure,
                 f32::from(u8::from(settings.inverted)),
                 settings.square,
-                0.0,
+                f32::from(u8::from(settings.dark)),
             ],
         }
     }

@@ -38,6 +38,19 @@ pub struct Mark {
     pub colour: Colour,
 }
 
+/// What a picture shows.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The state.
+    pub snapshot: &'a Snapshot,
+    /// How it is shown.
+    pub look: &'a Look,
+    /// From where.
+    pub camera: &'a Camera,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
 /// Draws snapshots.
 pub struct Renderer {
     layouts: Layouts,
@@ -93,16 +106,14 @@ impl Renderer {
         }
     }
 
-    /// Draws a snapshot at `size` pixels into textures of its own.
-    pub fn draw(
-        &mut self,
-        gpu: &Gpu,
-        snapshot: &Snapshot,
-        look: &Look,
-        camera: &Camera,
-        size: [u32; 2],
-        marks: &[Mark],
-    ) -> Result<(), ViewError> {
+    /// Draws a snapshot into textures of its own.
+    pub fn draw(&mut self, gpu: &Gpu, shown: &Shown<'_>, marks: &[Mark]) -> Result<(), ViewError> {
+        let Shown {
+            snapshot,
+            look,
+            camera,
+            size,
+        } = *shown;
         let most = gpu.device.limits().max_texture_dimension_2d;
         let finer = look.samples.clamp(1, 4);
         let fine = size.map(|s| s.saturating_mul(finer));
@@ -129,6 +140,7 @@ impl Renderer {
             square: floor_square(snapshot),
             exposure: look.exposure,
             inverted: look.inverted,
+            dark: look.mode.is_dark(),
         };
         let frame = Frame::new(&view, &settings);
         gpu.queue
@@ -148,11 +160,7 @@ impl Renderer {
         place: [f32; 4],
         around: wgpu::Color,
     ) {
-        let mut pass = passes::begin(
-            encoder,
-            &[(target, wgpu::LoadOp::Clear(around))],
-            None,
-        );
+        let mut pass = passes::begin(encoder, &[(target, wgpu::LoadOp::Clear(around))], None);
         if let Some(targets) = &self.targets {
             let [left, top, width, height] = place;
             pass.set_viewport(left, top, width, height, 0.0, 1.0);

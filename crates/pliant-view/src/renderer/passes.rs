@@ -4,9 +4,7 @@ use pliant::surface::{ScreenCamera, ScreenMeshSettings, screen_mesh};
 use pliant_render::xray::coefficients;
 use pliant_render::{Colour, View};
 
-use super::items::{
-    Draw, Item, MeshVertex, cloud_object, rgba, row, sorted_item,
-};
+use super::items::{Draw, Item, MeshVertex, cloud_object, rgba, row, sorted_item};
 use super::layouts::Object;
 use super::targets::Targets;
 use super::{Mark, Renderer, colour_range, object_group};
@@ -90,11 +88,7 @@ impl Renderer {
         };
         if look.mode == Mode::Xray {
             artist.sums(encoder, true);
-            let mut pass = begin(
-                encoder,
-                &[(&targets.colour_view, wgpu::LoadOp::Load)],
-                None,
-            );
+            let mut pass = begin(encoder, &[(&targets.colour_view, wgpu::LoadOp::Load)], None);
             artist.cover(&mut pass, &self.pipelines.film, &targets.behind_group);
             return;
         }
@@ -105,6 +99,7 @@ impl Renderer {
         if look.mode == Mode::Surface {
             artist.sums(encoder, false);
         }
+        artist.shadows(encoder);
         artist.opaque(encoder);
         if look.mode == Mode::Surface {
             encoder.copy_texture_to_texture(
@@ -113,7 +108,12 @@ impl Renderer {
                 targets.colour.size(),
             );
             let mut pass = artist.over(encoder);
-            artist.draw(&mut pass, &self.pipelines.liquid, &meshes, &targets.behind_group);
+            artist.draw(
+                &mut pass,
+                &self.pipelines.liquid,
+                &meshes,
+                &targets.behind_group,
+            );
         }
         if look.mode == Mode::Surfels {
             artist.surfels(encoder, &discs);
@@ -186,6 +186,24 @@ impl Artist<'_> {
         pass.draw(0..3, 0..1);
     }
 
+    /// What the floor is shaded by.
+    fn shadows(&self, encoder: &mut wgpu::CommandEncoder) {
+        if self.snapshot.floor.is_none() {
+            return;
+        }
+        let (targets, pipelines) = (self.targets, &self.renderer.pipelines);
+        let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
+        let mut pass = begin(encoder, &[(&targets.sums[1], clear)], None);
+        if self.look.mode == Mode::Wireframe {
+            return;
+        }
+        let none = &targets.idle_group;
+        self.draw(&mut pass, &pipelines.ball_shadow, &self.balls(), none);
+        self.draw(&mut pass, &pipelines.mesh_shadow, &self.bodies(), none);
+        let walls = self.walls(|_| true);
+        self.draw(&mut pass, &pipelines.mesh_shadow, &walls, none);
+    }
+
     /// Background, floor, and everything that hides what is behind it.
     fn opaque(&self, encoder: &mut wgpu::CommandEncoder) {
         let (targets, pipelines) = (self.targets, &self.renderer.pipelines);
@@ -201,6 +219,7 @@ impl Artist<'_> {
         self.cover(&mut pass, &pipelines.background, none);
         if self.snapshot.floor.is_some() {
             pass.set_pipeline(&pipelines.floor);
+            pass.set_bind_group(2, &targets.sums_group, &[]);
             pass.draw(0..6, 0..1);
         }
         if self.look.mode == Mode::Particles {
@@ -278,14 +297,24 @@ impl Artist<'_> {
         {
             let depth = Some((&targets.depth, wgpu::LoadOp::Load));
             let mut pass = begin(encoder, &[], depth);
-            self.draw(&mut pass, &pipelines.surfel_visibility, &draws, &targets.idle_group);
+            self.draw(
+                &mut pass,
+                &pipelines.surfel_visibility,
+                &draws,
+                &targets.idle_group,
+            );
         }
         {
             let clear = wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT);
             let sums = [(&targets.sums[0], clear), (&targets.sums[1], clear)];
             let depth = Some((&targets.depth, wgpu::LoadOp::Load));
             let mut pass = begin(encoder, &sums, depth);
-            self.draw(&mut pass, &pipelines.surfel_blend, &draws, &targets.idle_group);
+            self.draw(
+                &mut pass,
+                &pipelines.surfel_blend,
+                &draws,
+                &targets.idle_group,
+            );
         }
         let target = [(&targets.colour_view, wgpu::LoadOp::Load)];
         let mut pass = begin(encoder, &target, None);
@@ -293,7 +322,10 @@ impl Artist<'_> {
     }
 
     fn clouds(&self) -> impl Iterator<Item = (&Cloud, &Item)> {
-        self.snapshot.clouds.iter().zip(&self.renderer.uploads.clouds)
+        self.snapshot
+            .clouds
+            .iter()
+            .zip(&self.renderer.uploads.clouds)
     }
 
     fn balls(&self) -> Vec<Draw> {
@@ -392,7 +424,11 @@ impl Artist<'_> {
         if !self.look.walls {
             return Vec::new();
         }
-        let walls = self.snapshot.walls.iter().zip(self.renderer.uploads.walls());
+        let walls = self
+            .snapshot
+            .walls
+            .iter()
+            .zip(self.renderer.uploads.walls());
         walls
             .filter(|(wall, _)| wall.opacity > 0.0 && chosen(wall))
             .map(|(wall, item)| Draw {
@@ -427,7 +463,11 @@ impl Artist<'_> {
     fn shells(&self) -> Vec<Draw> {
         let liquid = self.snapshot.clouds.first();
         let film = liquid.map_or(coefficients::BARIUM, |c| c.material.attenuation);
-        let walls = self.snapshot.walls.iter().zip(self.renderer.uploads.walls());
+        let walls = self
+            .snapshot
+            .walls
+            .iter()
+            .zip(self.renderer.uploads.walls());
         let thin = walls.filter(|(wall, _)| {
             self.look.walls && wall.opacity > 0.0 && wall.opacity < 0.999 && !wall.massive
         });

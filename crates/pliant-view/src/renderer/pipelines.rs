@@ -18,6 +18,8 @@ pub(super) struct Pipelines {
     pub ghost: wgpu::RenderPipeline,
     pub thickness: wgpu::RenderPipeline,
     pub puff: wgpu::RenderPipeline,
+    pub ball_shadow: wgpu::RenderPipeline,
+    pub mesh_shadow: wgpu::RenderPipeline,
     pub solid: wgpu::RenderPipeline,
     /// Inner and outer sides of see-through walls.
     pub walls: [wgpu::RenderPipeline; 2],
@@ -48,11 +50,7 @@ struct Recipe<'a> {
 
 impl Pipelines {
     /// Compiles everything; the last step draws to `output`.
-    pub fn new(
-        device: &wgpu::Device,
-        layouts: &Layouts,
-        output: wgpu::TextureFormat,
-    ) -> Pipelines {
+    pub fn new(device: &wgpu::Device, layouts: &Layouts, output: wgpu::TextureFormat) -> Pipelines {
         let module = |label, text: &str| {
             let text = format!("{}{text}", include_str!("../shaders/common.wgsl"));
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -128,10 +126,22 @@ impl Pipelines {
             alpha: add,
         });
         let sum = [target(SUM, adding)];
+        let larger = wgpu::BlendComponent {
+            operation: wgpu::BlendOperation::Max,
+            ..add
+        };
+        let most = [target(
+            SUM,
+            Some(wgpu::BlendState {
+                color: larger,
+                alpha: larger,
+            }),
+        )];
         let two_sums = [target(SUM, adding), target(SUM, adding)];
         let out = [target(output, None)];
 
-        let mesh_attributes = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32];
+        let mesh_attributes =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32];
         let mesh_buffer = [Some(wgpu::VertexBufferLayout {
             array_stride: MESH_STRIDE,
             step_mode: wgpu::VertexStepMode::Vertex,
@@ -200,7 +210,15 @@ impl Pipelines {
             cull: None,
             topology: triangles,
         };
-        let wall = |cull| make(of_mesh("wall", "wall", &mixed, Some((less, false)), Some(cull)));
+        let wall = |cull| {
+            make(of_mesh(
+                "wall",
+                "wall",
+                &mixed,
+                Some((less, false)),
+                Some(cull),
+            ))
+        };
         Pipelines {
             background: make(of_screen(
                 "background",
@@ -216,6 +234,14 @@ impl Pipelines {
             ghost: make(of_ball("ghost", "ghost", &mixed, Some((always, false)))),
             thickness: make(of_ball("thickness", "thickness", &sum, None)),
             puff: make(of_ball("puff", "puff", &mixed, Some((less, false)))),
+            ball_shadow: make(Recipe {
+                vertex: "shadow",
+                ..of_ball("ball shadow", "shade", &most, None)
+            }),
+            mesh_shadow: make(Recipe {
+                vertex: "shadow",
+                ..of_mesh("mesh shadow", "shade", &most, None, None)
+            }),
             solid: make(of_mesh("solid", "solid", &opaque, Some((less, true)), None)),
             walls: [wall(wgpu::Face::Front), wall(wgpu::Face::Back)],
             line: make(Recipe {

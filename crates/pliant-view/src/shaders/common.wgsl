@@ -12,7 +12,7 @@ struct Frame {
     screen: vec4f,
     // Middle of the scene, height of the floor.
     centre: vec4f,
-    // Exposure, 1 if dense matter is dark, side of a square of the floor, 1 for a floor.
+    // Exposure, 1 if dense matter is dark, side of a square of the floor, 1 for a dark ground.
     more: vec4f,
 }
 
@@ -56,6 +56,14 @@ fn lit(albedo: vec3f, normal: vec3f, place: vec3f) -> vec3f {
     let half_way = normalize(frame.light.xyz + to_eye);
     let shine = pow(max(dot(normal, half_way), 0.0), 48.0);
     return albedo * (0.42 * sky + 0.72 * turned * turned) + vec3f(0.14 * shine);
+}
+
+// Towards the lamp that throws shadows on the floor; it stays when the eye moves.
+const LAMP: vec3f = vec3f(0.28, 1.0, 0.18);
+
+// Where the shadow of a place falls on the floor.
+fn shadow_of(place: vec3f) -> vec3f {
+    return place - LAMP * max(place.y - frame.centre.w, 0.0) / LAMP.y;
 }
 
 fn depth_of(place: vec3f) -> f32 {

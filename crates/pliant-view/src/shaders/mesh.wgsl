@@ -16,6 +16,21 @@ fn point(
     return Point(frame.view_proj * vec4f(place, 1.0), place, normal, value);
 }
 
+@vertex
+fn shadow(
+    @location(0) place: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) value: f32,
+) -> @builtin(position) vec4f {
+    return frame.view_proj * vec4f(shadow_of(place), 1.0);
+}
+
+// Mixed by the larger: shadows do not add up.
+@fragment
+fn shade() -> @location(0) vec4f {
+    return vec4f(object.colour.a);
+}
+
 // The normal on the eye's side: of the vertices, or of the triangle itself.
 fn normal_of(p: Point) -> vec3f {
     let flat_normal = normalize(cross(dpdx(p.place), dpdy(p.place)));

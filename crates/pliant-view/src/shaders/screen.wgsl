@@ -16,8 +16,10 @@ fn everywhere(@builtin(vertex_index) index: u32) -> Corner {
 
 @fragment
 fn background(corner: Corner) -> @location(0) vec4f {
-    let top = vec3f(0.50, 0.58, 0.68);
-    let bottom = vec3f(0.90, 0.92, 0.94);
+    // Thin lines need a dark ground.
+    let dark = frame.more.w > 0.5;
+    let top = select(vec3f(0.50, 0.58, 0.68), vec3f(0.010, 0.013, 0.018), dark);
+    let bottom = select(vec3f(0.90, 0.92, 0.94), vec3f(0.030, 0.036, 0.046), dark);
     return vec4f(mix(top, bottom, smoothstep(0.0, 1.0, corner.at.y)), 1.0);
 }
 
@@ -49,7 +51,18 @@ fn floor_grid(p: Ground) -> @location(0) vec4f {
     let far = length(at - frame.centre.xz) / (5.0 * frame.screen.w);
     let fade = (1.0 - smoothstep(0.15, 1.0, far));
     let line = max(0.5 * grid(at, frame.more.z), 0.9 * grid(at, 5.0 * frame.more.z));
-    let colour = mix(vec3f(0.80, 0.82, 0.84), vec3f(0.42, 0.46, 0.52), line);
+    // Shadows are in the second sums: softened over a few pixels.
+    let pixel = vec2i(p.clip.xy);
+    var shade = 0.0;
+    for (var k = 0; k < 9; k++) {
+        let offset = 3 * vec2i(k % 3 - 1, k / 3 - 1);
+        shade += textureLoad(sums, pixel + offset, 0).r / 9.0;
+    }
+    let paper = vec3f(0.80, 0.82, 0.84) * (1.0 - 0.38 * min(shade, 1.0));
+    let colour = mix(paper, vec3f(0.42, 0.46, 0.52), line);
+    if frame.more.w > 0.5 {
+        return vec4f(0.16 * vec3f(0.8, 0.9, 1.0), fade * line);
+    }
     return vec4f(colour, fade * 0.85);
 }
 
@@ -66,7 +79,7 @@ fn film(corner: Corner) -> @location(0) vec4f {
     // Tissue around what is shown.
     let from_middle = (corner.at - 0.5) * vec2f(frame.screen.x / frame.screen.y, 1.0);
     let tissue = 0.26 - 0.28 * dot(from_middle, from_middle);
-    let attenuation = max(textureLoad(sums, at, 0).r, 0.0) * frame.more.x + tissue;
+    let attenuation = 0.35 * max(textureLoad(sums, at, 0).r, 0.0) * frame.more.x + tissue;
     let grain = 0.035 * noise(vec2f(at) + 17.0);
     var grey = clamp(1.0 - exp(-attenuation) + grain, 0.0, 1.0);
     grey = select(grey, 1.0 - grey, frame.more.y > 0.5);

@@ -13,6 +13,27 @@ fn ball(@builtin(vertex_index) index: u32, @location(0) point: vec4f) -> Ball {
     return Ball(frame.view_proj * vec4f(corner.place, 1.0), corner.place, point.xyz, point.w);
 }
 
+struct Spot {
+    @builtin(position) clip: vec4f,
+    @location(0) at: vec2f,
+}
+
+// The shadow of a ball: a disc on the floor.
+@vertex
+fn shadow(@builtin(vertex_index) index: u32, @location(0) point: vec4f) -> Spot {
+    let at = corner(index);
+    let place = shadow_of(point.xyz) + object.numbers.x * vec3f(at.x, 0.0, at.y);
+    return Spot(frame.view_proj * vec4f(place, 1.0), at);
+}
+
+@fragment
+fn shade(spot: Spot) -> @location(0) vec4f {
+    if dot(spot.at, spot.at) > 1.0 {
+        discard;
+    }
+    return vec4f(object.colour.a);
+}
+
 struct Hit {
     place: vec3f,
     normal: vec3f,

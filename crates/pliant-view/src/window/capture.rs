@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant_render::{Camera, GifWriter};
+use pliant_render::{GifWriter, Image};
 
 use crate::error::ViewError;
 use crate::gpu::Gpu;
-use crate::look::Look;
 use crate::offscreen::Studio;
 use crate::overlay::Caption;
-use crate::snapshot::Snapshot;
+use crate::renderer::Shown;
 
 /// Most pixels across an animation: larger ones are slow to write and to load.
 const WIDEST: u32 = 720;
@@ -32,15 +31,6 @@ struct Animation {
     count: u32,
 }
 
-/// What a picture shows.
-pub(super) struct Shown<'a> {
-    pub snapshot: &'a Snapshot,
-    pub look: &'a Look,
-    pub camera: &'a Camera,
-    pub size: [u32; 2],
-    pub caption: &'a Caption,
-}
-
 impl Capture {
     /// True while an animation is being written.
     pub fn is_recording(&self) -> bool {
@@ -54,9 +44,10 @@ impl Capture {
         folder: &Path,
         name: &str,
         shown: &Shown<'_>,
+        caption: &Caption,
     ) -> Result<PathBuf, ViewError> {
         let path = free_name(folder, name, "png");
-        let image = self.draw(gpu, shown, shown.size)?;
+        let image = self.draw(gpu, shown, caption)?;
         image.save_png(&path)?;
         Ok(path)
     }
@@ -83,7 +74,12 @@ impl Capture {
     }
 
     /// Adds a picture to the animation when it is time for one.
-    pub fn follow(&mut self, gpu: &Gpu, shown: &Shown<'_>) -> Result<(), ViewError> {
+    pub fn follow(
+        &mut self,
+        gpu: &Gpu,
+        shown: &Shown<'_>,
+        caption: &Caption,
+    ) -> Result<(), ViewError> {
         let Some(animation) = &mut self.animation else {
             return Ok(());
         };
@@ -98,7 +94,7 @@ impl Capture {
         animation.due = (animation.due + PAUSE).max(time);
         animation.count += 1;
         let size = animation.size;
-        let image = self.draw(gpu, shown, size)?;
+        let image = self.draw(gpu, &Shown { size, ..*shown }, caption)?;
         if let Some(animation) = &mut self.animation {
             animation.writer.add(&image)?;
         }
@@ -118,17 +114,10 @@ impl Capture {
         &mut self,
         gpu: &Gpu,
         shown: &Shown<'_>,
-        size: [u32; 2],
-    ) -> Result<pliant_render::Image, ViewError> {
+        caption: &Caption,
+    ) -> Result<Image, ViewError> {
         let studio = self.studio.get_or_insert_with(|| Studio::new(gpu));
-        let Shown {
-            snapshot,
-            look,
-            camera,
-            caption,
-            ..
-        } = shown;
-        studio.picture(gpu, snapshot, look, camera, size, caption)
+        studio.picture(gpu, shown, caption)
     }
 }
 

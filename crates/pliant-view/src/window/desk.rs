@@ -42,7 +42,11 @@ impl Tool {
             Tool::Grab => ("Grab", egui::Key::G, "drag matter along"),
             Tool::Push => ("Push", egui::Key::U, "hold to push matter away from you"),
             Tool::Pour => ("Pour", egui::Key::L, "hold to pour liquid"),
-            Tool::Inspect => ("Inspect", egui::Key::I, "click a particle or body to read it"),
+            Tool::Inspect => (
+                "Inspect",
+                egui::Key::I,
+                "click a particle or body to read it",
+            ),
             Tool::Tilt => ("Tilt", egui::Key::T, "drag to turn gravity"),
         }
     }
@@ -53,6 +57,7 @@ impl Tool {
 pub(super) enum Wish {
     Screenshot,
     Record,
+    Quit,
 }
 
 /// Everything that the user has chosen.
@@ -123,7 +128,12 @@ impl Desk {
         self.plots.clear();
         self.range = None;
         let known = now.snapshot.fields();
-        if self.look.field.as_deref().is_some_and(|f| !known.contains(&f)) {
+        if self
+            .look
+            .field
+            .as_deref()
+            .is_some_and(|f| !known.contains(&f))
+        {
             self.look.field = None;
         }
         true

@@ -9,6 +9,7 @@ mod capture;
 mod desk;
 mod panels;
 mod plots;
+mod sign;
 mod trace;
 mod view;
 
@@ -27,10 +28,10 @@ use crate::error::ViewError;
 use crate::gpu::Gpu;
 use crate::gui::Gui;
 use crate::look::Look;
-use crate::renderer::Renderer;
+use crate::renderer::{Renderer, Shown};
 use crate::simulation::{Published, Simulation, StateFiles};
 use crate::snapshot::Stage;
-use capture::{Capture, Shown};
+use capture::Capture;
 use desk::{Desk, Wish};
 use trace::Trace;
 use view::Scenery;
@@ -143,9 +144,16 @@ impl App {
             gui,
             screen,
             window,
-            drawn: 0,
+            drawn: (0, false),
+            quits: false,
         });
         Ok(())
+    }
+
+    fn close(&mut self, events: &ActiveEventLoop) {
+        self.trace.say("closed");
+        self.live = None;
+        events.exit();
     }
 
     /// Ends the viewer with an error.
@@ -172,15 +180,18 @@ impl ApplicationHandler<News> for App {
     fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(live) = &mut self.live else { return };
         match event {
-            WindowEvent::CloseRequested => {
-                self.trace.say("closed");
-                self.live = None;
-                events.exit();
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => {
+                self.close(events);
                 return;
             }
             WindowEvent::Resized(size) => live.screen.resize(size),
             WindowEvent::RedrawRequested => {
-                match live.redraw(&mut self.trace) {
+                let outcome = live.redraw(&mut self.trace);
+                if live.quits {
+                    self.close(events);
+                    return;
+                }
+                match outcome {
                     Ok(Some(pause)) => events.set_control_flow(wait(pause)),
                     Ok(None) => events.set_control_flow(ControlFlow::Wait),
                     Err(e) => self.fail(events, e),
@@ -216,6 +227,8 @@ fn style(context: &egui::Context) {
     context.all_styles_mut(|style| {
         style.spacing.item_spacing = egui::vec2(8.0, 5.0);
         style.interaction.tooltip_delay = 0.3;
+        style.interaction.selectable_labels = false;
+        style.visuals.widgets.noninteractive.fg_stroke.color = egui::Color32::from_gray(205);
         for font in style.text_styles.values_mut() {
             font.size = font.size.max(12.5);
         }
@@ -242,7 +255,8 @@ impl Screen {
             .map_err(|e| ViewError::NoWindow(e.to_string()))?;
         let gpu = Gpu::open(instance, Some(&surface))?;
         let size = window.inner_size();
-        let usable = surface.get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1));
+        let usable =
+            surface.get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1));
         let mut config =
             usable.ok_or_else(|| ViewError::NoWindow("the adapter cannot draw on it".into()))?;
         // egui and our last step write sRGB numbers themselves.
@@ -315,8 +329,10 @@ struct Live {
     gui: Gui,
     screen: Screen,
     window: Arc<Window>,
-    /// The last snapshot that the trace has told of.
-    drawn: u64,
+    /// The last state that the trace has told of.
+    drawn: (u64, bool),
+    /// The user wants to end.
+    quits: bool,
 }
 
 impl Live {
@@ -387,7 +403,6 @@ impl Live {
             look: &self.desk.look,
             camera: &camera,
             size,
-            caption: &scenery.caption,
         };
         let name = &now.setup.scene.name;
         let mut words = Vec::new();
@@ -395,9 +410,13 @@ impl Live {
             let gpu = &self.screen.gpu;
             let folder = &self.desk.folder;
             let outcome = match wish {
+                Wish::Quit => {
+                    self.quits = true;
+                    continue;
+                }
                 Wish::Screenshot => self
                     .capture
-                    .picture(gpu, folder, name, &shown)
+                    .picture(gpu, folder, name, &shown, &scenery.caption)
                     .map(|p| format!("saved {}", p.display())),
                 Wish::Record if self.capture.is_recording() => {
                     self.capture.end().map(|ended| match ended {
@@ -412,24 +431,13 @@ impl Live {
             };
             words.push(outcome.unwrap_or_else(|e| e.to_string()));
         }
-        self.capture.follow(&self.screen.gpu, &shown)?;
-        for word in words {
-            trace.say(&word);
-            self.desk.say(word, self.gui.context.time());
-        }
-
+        self.capture
+            .follow(&self.screen.gpu, &shown, &scenery.caption)?;
         let Some(texture) = self.screen.texture()? else {
             return Ok(());
         };
         let gpu = &self.screen.gpu;
-        self.renderer.draw(
-            gpu,
-            &now.snapshot,
-            &self.desk.look,
-            &camera,
-            size,
-            &scenery.marks,
-        )?;
+        self.renderer.draw(gpu, &shown, &scenery.marks)?;
         let target = texture
             .texture
             .create_view(&wgpu::TextureViewDescriptor::default());
@@ -441,8 +449,14 @@ impl Live {
         gpu.queue.submit([encoder.finish()]);
         self.window.pre_present_notify();
         gpu.queue.present(texture);
-        if trace.is_on() && self.drawn != now.snapshot.number {
-            self.drawn = now.snapshot.number;
+        for word in words {
+            trace.say(&word);
+            self.desk.say(word, self.gui.context.time());
+        }
+        trace.say("frame");
+        let state = (now.snapshot.number, now.playing);
+        if trace.is_on() && self.drawn != state {
+            self.drawn = state;
             trace.say(format!(
                 "drawn {} {:.4} {}",
                 now.snapshot.number, now.snapshot.time, now.playing

@@ -4,6 +4,7 @@ use egui::{Button, Color32, Key, Rect, RichText, ScrollArea, Slider, Ui, vec2};
 use pliant::scene::SHIPPED;
 
 use super::desk::{Desk, Tool, Wish};
+use super::sign::Sign;
 use super::trace::Trace;
 use crate::look::Mode;
 use crate::parameters::{Parameter, Setting};
@@ -26,13 +27,12 @@ pub(super) fn panels(
     });
     if desk.show_plots {
         egui::Panel::bottom("plots")
-            .default_size(150.0)
-            .resizable(true)
+            .exact_size(160.0)
             .show(ui, |ui| desk.plots.show(ui, &now.setup));
     }
     if desk.show_panel {
         egui::Panel::left("settings")
-            .default_size(292.0)
+            .exact_size(296.0)
             .show(ui, |ui| {
                 ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                     ui.add_space(4.0);
@@ -54,22 +54,21 @@ fn heading(ui: &mut Ui, text: &str) {
 }
 
 /// Keys of the whole window.
-fn keys(
-    ui: &Ui,
-    desk: &mut Desk,
-    now: &Published,
-    simulation: &Simulation,
-    trace: &mut Trace,
-) {
+fn keys(ui: &Ui, desk: &mut Desk, now: &Published, simulation: &Simulation, trace: &mut Trace) {
     let context = ui.ctx();
     if context.text_edit_focused() {
         return;
     }
-    let pressed = |key| context.input(|i| i.key_pressed(key) && !i.modifiers.any());
+    // Events know which modifiers were held; the state at the end of a slow frame does not.
+    let taken = |modifiers, key| context.input_mut(|i| i.consume_key(modifiers, key));
+    if taken(egui::Modifiers::COMMAND, Key::Q) {
+        desk.wishes.push(Wish::Quit);
+    }
+    let pressed = |key| taken(egui::Modifiers::NONE, key);
     if pressed(Key::Space) {
         play(simulation, trace, !now.playing);
     }
-    if pressed(Key::N) || pressed(Key::ArrowRight) {
+    if pressed(Key::N) | pressed(Key::ArrowRight) {
         simulation.send(Command::Step);
         trace.say("step");
     }
@@ -77,7 +76,14 @@ fn keys(
         simulation.send(Command::Reset);
         trace.say("reset");
     }
-    let numbers = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6];
+    let numbers = [
+        Key::Num1,
+        Key::Num2,
+        Key::Num3,
+        Key::Num4,
+        Key::Num5,
+        Key::Num6,
+    ];
     for (key, mode) in numbers.into_iter().zip(Mode::ALL) {
         if pressed(key) {
             choose(desk, trace, mode);
@@ -100,10 +106,10 @@ fn keys(
         }
     }
     desk.show_help |= pressed(Key::F1);
-    if pressed(Key::F12) || pressed(Key::S) {
+    if pressed(Key::F12) | pressed(Key::S) {
         desk.wishes.push(Wish::Screenshot);
     }
-    if pressed(Key::F11) || pressed(Key::C) {
+    if pressed(Key::F11) | pressed(Key::C) {
         desk.wishes.push(Wish::Record);
     }
 }
@@ -142,23 +148,24 @@ fn transport(
         .response
         .on_hover_text(&scene.description.title);
     let (sign, words) = if now.playing {
-        ("⏸", "Pause (Space)")
+        (Sign::Pause, "Pause (Space)")
     } else {
-        ("▶", "Play (Space)")
+        (Sign::Play, "Play (Space)")
     };
-    let button = |sign: &str| Button::new(RichText::new(sign).size(16.0)).min_size(vec2(34.0, 26.0));
-    let response = ui.add(button(sign)).on_hover_text(words);
+    let response = sign.button(ui).on_hover_text(words);
     trace.place("play", &response);
     if response.clicked() {
         play(simulation, trace, !now.playing);
     }
-    let response = ui.add(button("⏭")).on_hover_text("One step (N)");
+    let response = Sign::Step.button(ui).on_hover_text("One step (N)");
     trace.place("step", &response);
     if response.clicked() {
         simulation.send(Command::Step);
         trace.say("step");
     }
-    let response = ui.add(button("⟲")).on_hover_text("Back to the start (R)");
+    let response = Sign::Reset
+        .button(ui)
+        .on_hover_text("Back to the start (R)");
     trace.place("reset", &response);
     if response.clicked() {
         simulation.send(Command::Reset);
@@ -179,12 +186,6 @@ fn transport(
     }
     ui.separator();
     ui.monospace(format!("{:8.3} s", now.snapshot.time));
-    ui.weak(format!(
-        "{} points   {:.0} ms/step   {:.2}× real time",
-        now.snapshot.points(),
-        now.step_ms,
-        if now.playing { now.rate } else { 0.0 },
-    ));
     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
         ui.toggle_value(&mut desk.show_help, "Help")
             .on_hover_text("Keys and mouse (H)");
@@ -193,7 +194,7 @@ fn transport(
         ui.toggle_value(&mut desk.show_panel, "Panel")
             .on_hover_text("Settings (Tab)");
         ui.separator();
-        let record = if desk.recording { "⏹ GIF" } else { "⏺ GIF" };
+        let record = if desk.recording { "Stop" } else { "Record" };
         if ui
             .selectable_label(desk.recording, record)
             .on_hover_text("Record an animation (C)")
@@ -403,7 +404,7 @@ fn parameter(
     simulation: &Simulation,
     trace: &mut Trace,
 ) {
-    let mark = if p.restarts { "  ⟲" } else { "" };
+    let mark = if p.restarts { "restarts" } else { "" };
     let unit = if p.unit.is_empty() {
         String::new()
     } else {
@@ -418,7 +419,7 @@ fn parameter(
     let mut setting = desk.edits.get(&p.key).cloned().unwrap_or(p.setting.clone());
     ui.horizontal(|ui| {
         ui.label(format!("{}{unit}", p.label)).on_hover_text(&hover);
-        ui.weak(mark);
+        ui.small(mark);
     });
     let response = match &mut setting {
         Setting::Number {
@@ -453,10 +454,12 @@ fn parameter(
             }
             response
         }
-        Setting::Vector(v) => {
-            ui.horizontal(|ui| {
+        Setting::Vector(v) => ui
+            .horizontal(|ui| {
                 let speed = 0.01 * v.iter().fold(0.1f64, |a, b| a.max(b.abs()));
-                let drags = v.iter_mut().map(|x| ui.add(egui::DragValue::new(x).speed(speed)));
+                let drags = v
+                    .iter_mut()
+                    .map(|x| ui.add(egui::DragValue::new(x).speed(speed)));
                 let mut all: Option<egui::Response> = None;
                 for drag in drags.collect::<Vec<_>>() {
                     all = Some(match all {
@@ -467,8 +470,7 @@ fn parameter(
                 all
             })
             .inner
-            .unwrap_or_else(|| ui.label(""))
-        }
+            .unwrap_or_else(|| ui.label("")),
     };
     let response = response.on_hover_text(&hover);
     trace.place(&format!("parameter-{}", p.key), &response);
@@ -509,8 +511,14 @@ fn help(ui: &Ui, desk: &mut Desk) {
         ("Space", "play and pause"),
         ("N or →", "one step"),
         ("R", "back to the start"),
-        ("1 to 6", "particles, surface, surfels, gas, X-ray, wireframe"),
-        ("O G U L I T", "orbit, grab, push, pour, inspect, tilt gravity"),
+        (
+            "1 to 6",
+            "particles, surface, surfels, gas, X-ray, wireframe",
+        ),
+        (
+            "O G U L I T",
+            "orbit, grab, push, pour, inspect, tilt gravity",
+        ),
         ("left mouse", "the chosen tool"),
         ("right mouse", "go around"),
         ("middle mouse", "move the view (also Shift and right)"),
@@ -519,6 +527,7 @@ fn help(ui: &Ui, desk: &mut Desk) {
         ("S or F12", "save a picture"),
         ("C or F11", "record an animation, and stop it"),
         ("Tab, P, H", "settings, plots, this help"),
+        ("Ctrl and Q", "quit"),
     ];
     egui::Window::new("Help")
         .open(&mut desk.show_help)
@@ -531,13 +540,17 @@ fn help(ui: &Ui, desk: &mut Desk) {
                 .spacing([18.0, 6.0])
                 .show(ui, |ui| {
                     for (keys, what) in lines {
-                        ui.label(RichText::new(keys).strong().color(Color32::from_rgb(120, 180, 250)));
+                        ui.label(
+                            RichText::new(keys)
+                                .strong()
+                                .color(Color32::from_rgb(120, 180, 250)),
+                        );
                         ui.label(what);
                         ui.end_row();
                     }
                 });
             ui.add_space(6.0);
-            ui.weak("Hold the mouse over a parameter to read what it does. ⟲ starts again.");
+            ui.weak("Hold the mouse over a parameter to read what it does.");
         });
 }
 

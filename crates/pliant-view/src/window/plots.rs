@@ -11,6 +11,8 @@ use crate::simulation::{Sample, Setup};
 
 /// Steps that are shown.
 const LENGTH: usize = 600;
+/// Room for names and values beside a plot, in points.
+const WORDS: f32 = 124.0;
 
 /// What has been measured lately.
 #[derive(Default)]
@@ -48,8 +50,9 @@ impl Plots {
 
     /// Draws all plots beside each other.
     pub fn show(&mut self, ui: &mut Ui, setup: &Setup) {
+        ui.add_space(2.0);
         let width = (ui.available_width() - 24.0) / 3.0;
-        let height = ui.available_height() - 4.0;
+        let height = ui.available_height() - 6.0;
         ui.horizontal(|ui| {
             let size = vec2(width, height - 22.0);
             ui.vertical(|ui| {
@@ -59,7 +62,8 @@ impl Plots {
             });
             ui.vertical(|ui| {
                 ui.set_width(width);
-                ui.strong("Energy [J]");
+                ui.strong("Energy [J]")
+                    .on_hover_text("Potential energy is counted from the left end of the plot");
                 plot(ui, size, &self.energies());
             });
             ui.vertical(|ui| {
@@ -102,7 +106,7 @@ impl Plots {
         let start = self.samples.front().map_or(0.0, |s| s.potential);
         vec![
             self.line("kinetic", 0, |s| s.kinetic),
-            self.line("potential, from the left", 1, move |s| s.potential - start),
+            self.line("potential", 1, move |s| s.potential - start),
         ]
     }
 
@@ -134,18 +138,26 @@ fn plot(ui: &mut Ui, size: egui::Vec2, lines: &[Line]) {
     let area = response.rect;
     let weak = ui.visuals().weak_text_color();
     painter.rect_filled(area, 3.0, ui.visuals().extreme_bg_color);
-    let finite = lines.iter().flat_map(|l| &l.values).filter(|v| v.is_finite());
+    let finite = lines
+        .iter()
+        .flat_map(|l| &l.values)
+        .filter(|v| v.is_finite());
     let (low, high) = finite.fold((0.0f32, 0.0f32), |(a, b), &v| (a.min(v), b.max(v)));
     let length = if high > low { high - low } else { 1.0 };
     let (low, high) = (low, low + 1.08 * length);
-    let inner = Rect::from_min_max(area.min + vec2(6.0, 4.0), area.max - vec2(6.0, 4.0));
+    let words = if lines.len() > 1 { WORDS } else { 0.0 };
+    let inner = Rect::from_min_max(area.min + vec2(6.0 + words, 4.0), area.max - vec2(6.0, 4.0));
     let at = |i: usize, count: usize, v: f32| -> Pos2 {
         let x = inner.left() + inner.width() * i as f32 / (count.max(2) - 1) as f32;
         let y = inner.bottom() - inner.height() * (v - low) / (high - low);
         pos2(x, y.clamp(inner.top(), inner.bottom()))
     };
     let zero = at(0, 2, 0.0).y;
-    painter.hline(inner.x_range(), zero, Stroke::new(1.0, weak.gamma_multiply(0.5)));
+    painter.hline(
+        inner.x_range(),
+        zero,
+        Stroke::new(1.0, weak.gamma_multiply(0.5)),
+    );
     for line in lines {
         let count = line.values.len();
         let points = line.values.iter().enumerate();
@@ -159,15 +171,15 @@ fn plot(ui: &mut Ui, size: egui::Vec2, lines: &[Line]) {
     let corner = egui::Align2::RIGHT_TOP;
     let text = number(high - 0.08 * length, length);
     painter.text(inner.right_top(), corner, text, font.clone(), weak);
-    let mut top = inner.left_top();
+    let mut top = area.left_top() + vec2(6.0, 4.0);
     for line in lines.iter().filter(|l| !l.name.is_empty()) {
         let last = line.values.last().copied().unwrap_or(0.0);
-        let text = format!("{}  {}", line.name, number(last, length));
-        let place = painter.text(top, egui::Align2::LEFT_TOP, text, font.clone(), line.colour);
-        top.y = place.bottom() + 1.0;
-        if top.y > inner.bottom() - 10.0 {
-            break;
-        }
+        let (left, right) = (egui::Align2::LEFT_TOP, egui::Align2::RIGHT_TOP);
+        let place = painter.text(top, left, &line.name, font.clone(), line.colour);
+        let end = top + vec2(words - 14.0, 0.0);
+        let value = number(last, length);
+        painter.text(end, right, value, font.clone(), line.colour);
+        top.y = place.bottom() + 2.0;
     }
     if let Some(line) = lines.first().filter(|l| l.name.is_empty()) {
         let last = line.values.last().copied().unwrap_or(0.0);

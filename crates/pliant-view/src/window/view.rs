@@ -51,7 +51,8 @@ pub(super) fn interact(
     }
     let size = now.snapshot.bounds.size().length().max(1e-6);
     let mouse = response.interact_pointer_pos().or(response.hover_pos());
-    let ray = |p: Pos2| view.direction_to_world(view.ray(Vec2::new(p.x - area.left(), p.y - area.top())));
+    let ray =
+        |p: Pos2| view.direction_to_world(view.ray(Vec2::new(p.x - area.left(), p.y - area.top())));
     let primary = response.dragged_by(PointerButton::Primary)
         || (response.is_pointer_button_down_on()
             && ui.input(|i| i.pointer.button_down(PointerButton::Primary)));
@@ -166,14 +167,24 @@ fn caption(desk: &Desk, now: &Published) -> Caption {
     } else {
         format!("{:.0} mm", 1000.0 * square)
     };
-    let grid = snapshot.floor.filter(|_| desk.look.mode != Mode::Xray);
+    let mut note = format!(
+        "{} points,  {:.1} ms per step",
+        snapshot.points(),
+        now.step_ms
+    );
+    if now.playing {
+        note += &format!(",  {:.2} × real time", now.rate);
+    }
+    if snapshot.floor.is_some() && desk.look.mode != Mode::Xray {
+        note += &format!(",  floor squares {scale}");
+    }
     Caption {
         title: format!(
             "{}   t = {:.2} s",
             now.setup.scene.description.title, snapshot.time
         ),
-        note: grid.map_or(String::new(), |_| format!("floor squares {scale}")),
+        note,
         legend: legend(snapshot, &desk.look),
-        dark: desk.look.mode == Mode::Xray,
+        dark: desk.look.mode.is_dark(),
     }
 }
