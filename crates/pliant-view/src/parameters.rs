@@ -133,9 +133,7 @@ fn materials(root: &mut Value) {
         ];
         for (key, value) in own {
             if let Some(slot) = fluid.get_mut(key).filter(|v| v.is_null()) {
-                // Shortest digits that are this number, not its binary expansion.
-                let digits = value.to_string().parse::<f64>();
-                *slot = digits.unwrap_or(f64::from(value)).into();
+                *slot = value.into();
             }
         }
     }
@@ -204,7 +202,7 @@ impl<'a> Finder<'a> {
             })
         });
         let setting = match value {
-            Value::Number(n) => n.as_f64().map(|v| number(v, doc, n.is_u64())),
+            Value::Number(n) => n.as_f64().map(|v| number(shortest(v), doc, n.is_u64())),
             Value::Bool(b) => Some(Setting::Flag(*b)),
             Value::String(text) => {
                 let options = declared.map_or(Vec::new(), |d| self.names(d));
@@ -214,7 +212,11 @@ impl<'a> Finder<'a> {
                 })
             }
             Value::Array(list) => {
-                let numbers: Vec<f64> = list.iter().filter_map(Value::as_f64).collect();
+                let numbers: Vec<f64> = list
+                    .iter()
+                    .filter_map(Value::as_f64)
+                    .map(shortest)
+                    .collect();
                 let vector = <[f64; 3]>::try_from(numbers).ok();
                 if vector.is_none() {
                     let item = declared.and_then(|d| self.item(d));
@@ -256,6 +258,16 @@ impl<'a> Finder<'a> {
             });
         }
     }
+}
+
+/// The shortest decimal that is the same `f32`: 9.81 instead of 9.8100004196. Numbers that
+/// are no `f32` stay as they are.
+fn shortest(value: f64) -> f64 {
+    let single = value as f32;
+    if f64::from(single) != value {
+        return value;
+    }
+    single.to_string().parse().unwrap_or(value)
 }
 
 /// A number and the ends of its slider: those that its documentation names, or around

@@ -6,9 +6,9 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 use pliant::surface::{SurfaceSettings, Surfel, surfels};
 use pliant_render::{Colour, ColourMap};
-use wgpu::util::DeviceExt;
 
 use super::layouts::Object;
+use crate::gpu::Gpu;
 use crate::look::{Look, Mode};
 use crate::snapshot::{Cloud, Mesh, Snapshot, Values, Wall};
 
@@ -32,21 +32,16 @@ pub(super) struct Item {
 
 impl Item {
     /// Things of which each is drawn as a square.
-    pub fn squares(device: &wgpu::Device, bytes: &[u8], count: usize) -> Item {
+    pub fn squares(gpu: &Gpu, bytes: &[u8], count: usize) -> Item {
         Item {
-            vertices: buffer(device, bytes, wgpu::BufferUsages::VERTEX),
+            vertices: buffer(gpu, bytes, wgpu::BufferUsages::VERTEX),
             indices: None,
             instances: count as u32,
         }
     }
 
     /// Triangles, or their edges.
-    pub fn mesh(
-        device: &wgpu::Device,
-        vertices: &[MeshVertex],
-        triangles: &[[u32; 3]],
-        edges: bool,
-    ) -> Item {
+    pub fn mesh(gpu: &Gpu, vertices: &[MeshVertex], triangles: &[[u32; 3]], edges: bool) -> Item {
         let lines: Vec<[u32; 2]>;
         let indices: &[u32] = if edges {
             lines = edges_of(triangles);
@@ -56,13 +51,13 @@ impl Item {
         };
         Item {
             vertices: buffer(
-                device,
+                gpu,
                 bytemuck::cast_slice(vertices),
                 wgpu::BufferUsages::VERTEX,
             ),
             indices: Some((
                 buffer(
-                    device,
+                    gpu,
                     bytemuck::cast_slice(indices),
                     wgpu::BufferUsages::INDEX,
                 ),
@@ -73,13 +68,19 @@ impl Item {
     }
 }
 
-/// Buffers must not be empty.
-fn buffer(device: &wgpu::Device, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
-    device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+/// A buffer with these bytes. It is filled through the queue: a device that is lost then
+/// reports an error, where a mapped buffer would panic.
+pub(super) fn buffer(gpu: &Gpu, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    // Buffers must not be empty.
+    let bytes = if bytes.is_empty() { &[0; 64] } else { bytes };
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
-        contents: if bytes.is_empty() { &[0; 64] } else { bytes },
-        usage,
-    })
+        size: bytes.len() as u64,
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    gpu.queue.write_buffer(&buffer, 0, bytes);
+    buffer
 }
 
 /// Every edge once.
@@ -113,12 +114,12 @@ pub(super) struct Uploads {
 
 impl Uploads {
     /// Brings clouds and bodies up to date.
-    pub fn update(&mut self, device: &wgpu::Device, snapshot: &Snapshot, look: &Look) {
+    pub fn update(&mut self, gpu: &Gpu, snapshot: &Snapshot, look: &Look) {
         let edges = look.mode == Mode::Wireframe;
         let key = Some((snapshot.number, look.field.clone(), edges));
         if self.key != key {
             let clouds = snapshot.clouds.iter();
-            self.clouds = clouds.map(|c| cloud_item(device, c, look)).collect();
+            self.clouds = clouds.map(|c| cloud_item(gpu, c, look)).collect();
             self.bodies = snapshot
                 .bodies
                 .iter()
@@ -126,7 +127,7 @@ impl Uploads {
                     let values = find(&b.values, look.field.as_deref());
                     let value = |i: usize| values.map_or(0.0, |v| v[i]);
                     let vertices = vertices(&b.mesh, value);
-                    Item::mesh(device, &vertices, &b.mesh.triangles, edges)
+                    Item::mesh(gpu, &vertices, &b.mesh.triangles, edges)
                 })
                 .collect();
             self.key = key;
@@ -137,8 +138,7 @@ impl Uploads {
             let kept = before
                 .iter()
                 .find(|(m, v, e, _)| Arc::ptr_eq(m, &wall.mesh) && *v == version && *e == edges);
-            let item =
-                kept.map_or_else(|| wall_item(device, wall, edges), |(.., item)| item.clone());
+            let item = kept.map_or_else(|| wall_item(gpu, wall, edges), |(.., item)| item.clone());
             self.walls.push((wall.mesh.clone(), version, edges, item));
         }
     }
@@ -149,14 +149,14 @@ impl Uploads {
     }
 
     /// Surfels of all clouds.
-    pub fn discs(&mut self, device: &wgpu::Device, snapshot: &Snapshot, look: &Look) -> Vec<Item> {
+    pub fn discs(&mut self, gpu: &Gpu, snapshot: &Snapshot, look: &Look) -> Vec<Item> {
         match &self.discs {
             Some((number, field, items)) if *number == snapshot.number && *field == look.field => {
                 items.clone()
             }
             _ => {
                 let clouds = snapshot.clouds.iter();
-                let items: Vec<Item> = clouds.map(|c| disc_item(device, c, look)).collect();
+                let items: Vec<Item> = clouds.map(|c| disc_item(gpu, c, look)).collect();
                 self.discs = Some((snapshot.number, look.field.clone(), items.clone()));
                 items
             }
@@ -172,27 +172,21 @@ fn find<'a>(values: &'a [Values], field: Option<&str>) -> Option<&'a [f32]> {
 }
 
 /// Particles in the order in which they are stored.
-fn cloud_item(device: &wgpu::Device, cloud: &Cloud, look: &Look) -> Item {
+fn cloud_item(gpu: &Gpu, cloud: &Cloud, look: &Look) -> Item {
     let order: Vec<usize> = (0..cloud.positions.len()).collect();
-    balls(device, cloud, look, &order)
+    balls(gpu, cloud, look, &order)
 }
 
 /// Particles from the farthest to the nearest.
-pub(super) fn sorted_item(
-    device: &wgpu::Device,
-    cloud: &Cloud,
-    look: &Look,
-    eye: Vec3,
-    forward: Vec3,
-) -> Item {
+pub(super) fn sorted_item(gpu: &Gpu, cloud: &Cloud, look: &Look, eye: Vec3, forward: Vec3) -> Item {
     let depth = |i: usize| (cloud.positions.get(i) - eye).dot(forward);
     let mut order: Vec<(f32, usize)> = (0..cloud.positions.len()).map(|i| (depth(i), i)).collect();
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
     let order: Vec<usize> = order.into_iter().map(|(_, i)| i).collect();
-    balls(device, cloud, look, &order)
+    balls(gpu, cloud, look, &order)
 }
 
-fn balls(device: &wgpu::Device, cloud: &Cloud, look: &Look, order: &[usize]) -> Item {
+fn balls(gpu: &Gpu, cloud: &Cloud, look: &Look, order: &[usize]) -> Item {
     let values = find(&cloud.values, look.field.as_deref());
     let points: Vec<[f32; 4]> = order
         .iter()
@@ -201,10 +195,10 @@ fn balls(device: &wgpu::Device, cloud: &Cloud, look: &Look, order: &[usize]) -> 
             cloud.positions.get(i).extend(value).to_array()
         })
         .collect();
-    Item::squares(device, bytemuck::cast_slice(&points), points.len())
+    Item::squares(gpu, bytemuck::cast_slice(&points), points.len())
 }
 
-fn disc_item(device: &wgpu::Device, cloud: &Cloud, look: &Look) -> Item {
+fn disc_item(gpu: &Gpu, cloud: &Cloud, look: &Look) -> Item {
     let spacing = 2.0 * cloud.radius;
     let settings = SurfaceSettings::new(spacing);
     // Clouds that no surface can be drawn around have no surfels.
@@ -223,7 +217,7 @@ fn disc_item(device: &wgpu::Device, cloud: &Cloud, look: &Look) -> Item {
             ]
         })
         .collect();
-    Item::squares(device, bytemuck::cast_slice(&discs), discs.len())
+    Item::squares(gpu, bytemuck::cast_slice(&discs), discs.len())
 }
 
 /// Finds the particle nearest to a place, in the cell of that place and around it.
@@ -269,10 +263,10 @@ pub(super) fn vertices(mesh: &Mesh, value: impl Fn(usize) -> f32) -> Vec<MeshVer
         .collect()
 }
 
-fn wall_item(device: &wgpu::Device, wall: &Wall, edges: bool) -> Item {
+fn wall_item(gpu: &Gpu, wall: &Wall, edges: bool) -> Item {
     let film = |i: usize| wall.film.as_ref().map_or(0.0, |f| f[i]);
     let vertices = vertices(&wall.mesh, film);
-    Item::mesh(device, &vertices, &wall.mesh.triangles, edges)
+    Item::mesh(gpu, &vertices, &wall.mesh.triangles, edges)
 }
 
 /// The row of a colour map in their texture.

@@ -25,7 +25,6 @@ use pipelines::Pipelines;
 use targets::Targets;
 
 pub(crate) use passes::begin as begin_pass;
-use wgpu::util::DeviceExt;
 
 /// A ball of air that marks a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +93,7 @@ impl Renderer {
                 entry(3, wgpu::BindingResource::Sampler(&sampler)),
             ],
         });
-        let plain = object_group(device, &layouts, &Object::default());
+        let plain = object_group(gpu, &layouts, &Object::default());
         Renderer {
             layouts,
             pipelines,
@@ -128,7 +127,7 @@ impl Renderer {
         if self.targets.as_ref().is_none_or(|t| t.size != fine) {
             self.targets = Some(Targets::new(&gpu.device, &self.layouts, fine));
         }
-        self.uploads.update(&gpu.device, snapshot, look);
+        self.uploads.update(gpu, snapshot, look);
         let bounds = snapshot.bounds;
         let radius = (0.5 * bounds.size().length()).max(1e-6);
         let view = camera.view(fine[0], fine[1]);
@@ -174,13 +173,9 @@ impl Renderer {
 }
 
 /// The numbers of an object where shaders find them.
-fn object_group(device: &wgpu::Device, layouts: &Layouts, object: &Object) -> wgpu::BindGroup {
-    let buffer = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("object"),
-        contents: bytemuck::bytes_of(object),
-        usage: wgpu::BufferUsages::UNIFORM,
-    });
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
+fn object_group(gpu: &Gpu, layouts: &Layouts, object: &Object) -> wgpu::BindGroup {
+    let buffer = items::buffer(gpu, bytemuck::bytes_of(object), wgpu::BufferUsages::UNIFORM);
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("object"),
         layout: &layouts.object,
         entries: &[wgpu::BindGroupEntry {

@@ -71,7 +71,7 @@ impl Renderer {
         marks: &[Mark],
     ) {
         let discs = match look.mode {
-            Mode::Surfels => self.uploads.discs(&gpu.device, snapshot, look),
+            Mode::Surfels => self.uploads.discs(gpu, snapshot, look),
             _ => Vec::new(),
         };
         let Some(targets) = &self.targets else {
@@ -159,7 +159,7 @@ impl Artist<'_> {
         pass.set_bind_group(0, &self.renderer.frame_group, &[]);
         pass.set_bind_group(2, drawn, &[]);
         for draw in draws {
-            let object = object_group(&self.gpu.device, &self.renderer.layouts, &draw.object);
+            let object = object_group(self.gpu, &self.renderer.layouts, &draw.object);
             pass.set_bind_group(1, &object, &[]);
             pass.set_vertex_buffer(0, draw.item.vertices.slice(..));
             match &draw.item.indices {
@@ -250,7 +250,7 @@ impl Artist<'_> {
         }
         let balls = marks.iter().map(|mark| Draw {
             item: Item::squares(
-                &self.gpu.device,
+                self.gpu,
                 bytemuck::cast_slice(&mark.centre.extend(0.0).to_array()),
                 1,
             ),
@@ -338,7 +338,6 @@ impl Artist<'_> {
     }
 
     fn puffs(&self) -> Vec<Draw> {
-        let device = &self.gpu.device;
         let (eye, forward) = (self.view.eye, self.view.forward);
         self.clouds()
             .map(|(cloud, _)| {
@@ -346,7 +345,7 @@ impl Artist<'_> {
                 object.numbers[0] = 3.0 * cloud.radius;
                 object.colour[3] = 0.22;
                 Draw {
-                    item: sorted_item(device, cloud, self.look, eye, forward),
+                    item: sorted_item(self.gpu, cloud, self.look, eye, forward),
                     object,
                 }
             })
@@ -522,7 +521,7 @@ impl Artist<'_> {
                 .collect();
             let material = &cloud.material;
             draws.push(Draw {
-                item: Item::mesh(&self.gpu.device, &vertices, &seen.mesh.triangles, edges),
+                item: Item::mesh(self.gpu, &vertices, &seen.mesh.triangles, edges),
                 object: Object {
                     colour: rgba(material.colour, 1.0),
                     numbers: [2.0 * cloud.radius, 0.0, 1.0, -1.0],
