@@ -20,6 +20,8 @@ pub enum Command {
     Run(RunArgs),
     /// Make pictures of a stored run or of a scene: stills, X-rays, animations
     Render(RenderArgs),
+    /// Watch a scene live in a window and act on it, or take a picture with the live renderer
+    View(ViewArgs),
     /// Draw meshes around stored particles
     Surface(SurfaceArgs),
     /// List the scenes that are built in
@@ -178,6 +180,48 @@ pub struct RenderArgs {
     /// Seconds per picture of an animation [default: as simulated]
     #[arg(long, value_name = "SECONDS")]
     pub pause: Option<f32>,
+    /// Number of threads [default: all cores]
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub threads: Option<usize>,
+}
+
+/// Options of `view`.
+#[derive(Debug, Args)]
+#[cfg_attr(not(feature = "view"), allow(dead_code))]
+pub struct ViewArgs {
+    /// Name of a built-in scene, or path of a scene file (.toml or .json)
+    #[arg(value_name = "SCENE", default_value = "colon")]
+    pub scene: String,
+    /// Change a key of the scene: fluid.0.viscosity=2 (may be given often)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// What is drawn: particles, surface, surfels, gas, xray or wireframe
+    #[arg(long, default_value = "particles")]
+    pub mode: String,
+    /// Colours show this quantity: speed, pressure, density, von_mises, ...
+    #[arg(long, value_name = "NAME")]
+    pub field: Option<String>,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x800")]
+    pub size: [u32; 2],
+    /// Open no window: write a picture (.png) and end
+    #[arg(long, value_name = "FILE")]
+    pub shot: Option<PathBuf>,
+    /// Simulate for so many seconds before the picture
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "shot")]
+    pub after: f64,
+    /// Do not run at once
+    #[arg(long, conflicts_with = "shot")]
+    pub paused: bool,
+    /// Continue from a checkpoint
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "set"])]
+    pub resume: Option<PathBuf>,
+    /// Folder for pictures, animations and states
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub out: PathBuf,
+    /// Write down what happens in the window, one line per event
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Number of threads [default: all cores]
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub threads: Option<usize>,

@@ -33,6 +33,10 @@ pub enum CliError {
         /// Why.
         source: pliant::observe::CheckpointError,
     },
+    /// Nothing can be shown.
+    #[cfg(feature = "view")]
+    #[error(transparent)]
+    View(#[from] pliant_view::ViewError),
     /// A file cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {

@@ -22,6 +22,8 @@ mod run;
 mod scenes;
 mod surface;
 mod validate;
+#[cfg(feature = "view")]
+mod view;
 
 use std::process::ExitCode;
 
@@ -35,6 +37,10 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Render(args) => render::render(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::view(&args),
+        #[cfg(not(feature = "view"))]
+        Command::View(_) => Err(CliError::Usage(NO_VIEW.into())),
         Command::Surface(args) => surface::surface(&args),
         Command::Scenes { show } => scenes::list(show.as_deref()),
         Command::Check(args) => scenes::check(&args),
@@ -57,6 +63,11 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// The graphics libraries double the time of a build: who wants no window does without.
+#[cfg(not(feature = "view"))]
+const NO_VIEW: &str = "this program was built without the viewer; build it with \
+    `cargo run --release --features view -- view SCENE`";
 
 /// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;

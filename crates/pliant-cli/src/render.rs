@@ -6,15 +6,16 @@ use std::process::ExitCode;
 use pliant::fluid::{Content, NewParticle};
 use pliant::scene::description::Style;
 use pliant::scene::{Built, Scene};
+use pliant::{Fluid, Handle};
 use pliant_render::{GifWriter, write_mp4};
 
 use crate::cli::{RenderArgs, StyleArg};
 use crate::error::CliError;
 use crate::in_pool;
-use crate::input::{read_particles, read_scalars};
+use crate::input::{Particles, read_particles, read_scalars};
 use crate::output::OutputError;
 use crate::picture::Painter;
-use crate::run::{checkpoint, film_file};
+use crate::run::{checkpoint, data_file, film_file};
 
 /// Makes pictures as the command line asks.
 pub fn render(args: &RenderArgs) -> Result<ExitCode, CliError> {
@@ -74,8 +75,8 @@ fn run_folder(args: &RenderArgs, folder: &Path) -> Result<ExitCode, CliError> {
         Some(path) => Some(GifWriter::create(path, (width, height), shown)?),
         None => None,
     };
-    for (n, (k, file)) in frames.iter().enumerate() {
-        show(&mut built, folder, *k, file)?;
+    for (n, k) in frames.iter().enumerate() {
+        show(&mut built, folder, *k)?;
         let time = *k as f64 * f64::from(scene.description.frame);
         let image = painter.draw(&built, time, *k)?;
         let path = single
@@ -135,28 +136,27 @@ fn apply(args: &RenderArgs, scene: &mut Scene) {
     picture.particles |= args.particles;
 }
 
-/// Numbers and files of the stored frames that are asked for.
-fn stored_frames(folder: &Path, args: &RenderArgs) -> Result<Vec<(u64, PathBuf)>, CliError> {
+/// Numbers of the stored frames that are asked for.
+fn stored_frames(folder: &Path, args: &RenderArgs) -> Result<Vec<u64>, CliError> {
     let data = folder.join("data");
     let entries = std::fs::read_dir(&data).map_err(|source| CliError::Read {
         path: data.clone(),
         source,
     })?;
     let number = |path: &Path| -> Option<u64> {
-        let name = path.file_name()?.to_str()?;
-        name.strip_prefix("particles_")?
-            .strip_suffix(".vtu")?
-            .parse()
-            .ok()
+        let name = path.file_name()?.to_str()?.strip_suffix(".vtu")?;
+        let (matter, number) = name.rsplit_once('_')?;
+        let stored = matter.starts_with("particles") || matter.starts_with("body_");
+        number.parse().ok().filter(|_| stored)
     };
-    let mut frames: Vec<(u64, PathBuf)> = entries
+    let mut frames: Vec<u64> = entries
         .flatten()
-        .map(|e| e.path())
-        .filter_map(|path| Some((number(&path)?, path)))
+        .filter_map(|e| number(&e.path()))
         .collect();
-    frames.sort();
+    frames.sort_unstable();
+    frames.dedup();
     let every = args.every.max(1) as u64;
-    frames.retain(|(k, _)| match args.frame {
+    frames.retain(|k| match args.frame {
         Some(frame) => *k == frame,
         None => k.is_multiple_of(every),
     });
@@ -165,19 +165,48 @@ fn stored_frames(folder: &Path, args: &RenderArgs) -> Result<Vec<(u64, PathBuf)>
             .frame
             .map_or(String::new(), |k| format!(" of frame {k}"));
         return Err(CliError::Usage(format!(
-            "{} has no particle files{wanted}; was the run made with --no-data?",
+            "{} has no files of particles or bodies{wanted}; was the run made with --no-data?",
             data.display()
         )));
     }
     Ok(frames)
 }
 
-/// Puts stored particles and films into the world.
-fn show(built: &mut Built, folder: &Path, k: u64, file: &Path) -> Result<(), CliError> {
-    let stored = read_particles(file)?;
-    let Some(&fluid) = built.fluids.first() else {
-        return Ok(());
-    };
+/// Puts stored particles, bodies and films into the world.
+fn show(built: &mut Built, folder: &Path, k: u64) -> Result<(), CliError> {
+    let fluids = built.world.fluids().count() as u32;
+    if let Some(&fluid) = built.fluids.first() {
+        let stored = read_particles(&folder.join(data_file(built, 0, k, "vtu")))?;
+        show_particles(built, fluid, &stored);
+    }
+    for (i, solid) in built.solids.clone().into_iter().enumerate() {
+        let path = folder.join(data_file(built, fluids + i as u32, k, "vtu"));
+        let stored = read_particles(&path)?;
+        let (places, velocities) = (stored.positions.view(), stored.velocities.view());
+        let body = built.world.solid_mut(solid);
+        if body.is_some_and(|body| !body.put_points(places, velocities)) {
+            return Err(CliError::Usage(format!(
+                "{}: it has {} points, another number than the body of the scene; was the \
+                 scene changed since the run?",
+                path.display(),
+                places.len()
+            )));
+        }
+    }
+    for (i, handle) in &built.coatings {
+        let path = folder.join(film_file(*i, k));
+        if path.exists() {
+            let film = read_scalars(&path, "film")?;
+            if let Some(coating) = built.world.coating_mut(*handle) {
+                coating.restore(&film);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts stored particles into a liquid.
+fn show_particles(built: &mut Built, fluid: Handle<Fluid>, stored: &Particles) {
     let liquids = built.world.fluid(fluid).map_or(0, |f| f.liquids().len());
     built.world.remove_particles(fluid);
     for liquid in 0..liquids {
@@ -196,14 +225,4 @@ fn show(built: &mut Built, folder: &Path, k: u64, file: &Path) -> Result<(), Cli
         };
         built.world.add_content(fluid, &particles, content);
     }
-    for (i, handle) in &built.coatings {
-        let path = folder.join(film_file(*i, k));
-        if path.exists() {
-            let film = read_scalars(&path, "film")?;
-            if let Some(coating) = built.world.coating_mut(*handle) {
-                coating.restore(&film);
-            }
-        }
-    }
-    Ok(())
 }

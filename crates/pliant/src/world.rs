@@ -545,6 +545,32 @@ impl World {
                 "it was made with other liquids, bodies, obstacles, fields or meshes".into(),
             ));
         }
+        self.load_state(from)
+    }
+
+    /// Takes over the state of `other`, a world that was built in the same way but for
+    /// some parameters, such as viscosities or forces, and goes on from there. A world of
+    /// other matter, or of the same matter in other numbers, is refused, after which this
+    /// one is not to be used.
+    pub fn continue_from(&mut self, other: &World) -> Result<(), CheckpointError> {
+        let mut out = Encoder::default();
+        other.save(&mut out);
+        let state = out.finish();
+        let mut from = Decoder::open(&state)?;
+        from.u64()?;
+        self.load_state(&mut from)?;
+        for ((_, nozzle), (_, before)) in self.nozzles.iter_mut().zip(other.nozzles.iter()) {
+            let spacing = self.fluids.get(nozzle.fluid).map(|f| f.settings().spacing);
+            if let Some(spacing) = spacing
+                && nozzle.emitter.speed != before.emitter.speed
+            {
+                nozzle.emitter.resume(self.time, spacing);
+            }
+        }
+        from.finish()
+    }
+
+    fn load_state(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
         self.time = from.f64()?;
         self.steps = from.u64()?;
         self.substeps = from.u64()?;

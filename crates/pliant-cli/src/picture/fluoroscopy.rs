@@ -83,6 +83,12 @@ impl Painter {
                 displaced: 0.0,
             });
         }
+        let bodies = super::body::bodies(built);
+        scene.bodies.extend(bodies.iter().map(|(mesh, _)| XrayBody {
+            mesh,
+            attenuation: coefficients::WATER,
+            displaced: 0.0,
+        }));
         let films = super::films(built);
         let first = self.materials.first().map_or("", String::as_str);
         for (i, obstacle) in built.world.obstacles().enumerate() {

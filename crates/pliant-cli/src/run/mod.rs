@@ -27,7 +27,7 @@ use folder::Folder;
 use probes::LastValues;
 use recorder::Recorder;
 
-pub use recorder::film_file;
+pub use recorder::{data_file, film_file};
 
 /// Length in seconds of a step that is made only to see whether it can be.
 const TRIAL_STEP: f32 = 1e-9;

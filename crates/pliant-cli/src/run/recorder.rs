@@ -384,7 +384,7 @@ pub fn film_file(i: usize, k: u64) -> String {
 
 /// The file of one part of the matter at frame `k`: liquids are `particles`, bodies
 /// have their own names.
-fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
+pub fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
     let fluids = built.world.fluids().count();
     let name = match (part as usize).checked_sub(fluids) {
         Some(solid) => {

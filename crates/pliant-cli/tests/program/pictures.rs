@@ -71,7 +71,7 @@ fn wrong_requests_are_explained() {
     let folder = stored("pictures-wrong");
     folder
         .pliant("render o --frame 99")
-        .refused(&["no particle files of frame 99"]);
+        .refused(&["no files of particles or bodies of frame 99"]);
     folder
         .pliant("render o --size 4x4")
         .refused(&["not a size such as 1280x720"]);
@@ -96,4 +96,57 @@ fn wrong_requests_are_explained() {
     folder
         .pliant("render v.toml")
         .refused(&["v.toml", "none.nrrd"]);
+}
+
+/// A soft cube that falls on a floor: no liquid at all.
+const CUBE: &str = r#"title = "A falling cube"
+duration = 0.3
+frame = 0.15
+
+[[solid]]
+name = "cube"
+shape = { block = { min = [-0.1, 0.5, -0.1], max = [0.1, 0.7, 0.1], cells = [2, 2, 2] } }
+model = { elastic = { young = 20000 } }
+
+[[obstacle]]
+name = "floor"
+shape = { plane = { point = [0, 0, 0], normal = [0, 1, 0] } }
+
+[camera]
+eye = [0, 0.4, 3]
+target = [0, 0.4, 0]
+
+[picture]
+size = [60, 60]
+xray = { noise = 0 }
+"#;
+
+#[test]
+fn stored_bodies_are_drawn_where_they_were() {
+    let folder = Folder::new("pictures-bodies");
+    folder.write("cube.toml", CUBE);
+    folder.pliant("run cube.toml --out o -q").fine();
+    for style in ["quick", "xray"] {
+        folder.pliant(&format!("render o --style {style}")).fine();
+        let picture = |k: u32| std::fs::read(folder.path(&format!("o/{style}/frame_{k:05}.png")));
+        let (first, second, last) = (
+            picture(0).unwrap(),
+            picture(1).unwrap(),
+            picture(2).unwrap(),
+        );
+        assert!(first != second && second != last, "{style}: nothing moves");
+    }
+    // X-rays see bodies: without one the picture is another.
+    let empty = CUBE.replace(
+        "0.5, -0.1], max = [0.1, 0.7",
+        "90.5, -0.1], max = [0.1, 90.7",
+    );
+    folder.write("empty.toml", empty);
+    for (scene, picture) in [("cube", "with.png"), ("empty", "without.png")] {
+        folder
+            .pliant(&format!("render {scene}.toml --style xray -o {picture}"))
+            .fine();
+    }
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert_ne!(read("with.png"), read("without.png"));
 }

@@ -56,6 +56,12 @@ impl Emitter {
         rate / (particles as f32 * spacing * spacing)
     }
 
+    /// Goes on at `time` as if its speed had always been the present one.
+    pub(crate) fn resume(&mut self, time: f64, spacing: f32) {
+        let way = (time.min(self.stop) - self.start).max(0.0) * f64::from(self.speed);
+        self.discs = (way / f64::from(spacing)).ceil() as u64;
+    }
+
     /// Appends to `out` the particles that leave the nozzle up to `time`.
     pub(crate) fn emit(
         &mut self,

@@ -261,12 +261,31 @@ impl Solid {
             .collect()
     }
 
+    /// Puts every point where a stored state has it. False, and nothing is changed, if
+    /// there are not as many places and velocities as points.
+    pub fn put_points(&mut self, places: Xyz<'_>, velocities: Xyz<'_>) -> bool {
+        if places.len() != self.len() || velocities.len() != self.len() {
+            return false;
+        }
+        for (i, &rest) in self.mesh.points.iter().enumerate() {
+            self.displacement[i] = (places.get(i) - rest).into();
+            self.velocity[i] = velocities.get(i).into();
+        }
+        self.forget_motion();
+        true
+    }
+
     /// Puts every point at `place(rest place)` with `velocity(rest place)`.
     pub fn put(&mut self, place: impl Fn(Vec3) -> Vec3, velocity: impl Fn(Vec3) -> Vec3) {
         for (i, &rest) in self.mesh.points.iter().enumerate() {
             self.displacement[i] = (place(rest) - rest).into();
             self.velocity[i] = velocity(rest).into();
         }
+        self.forget_motion();
+    }
+
+    /// What was known of the way here is wrong: the points were put here.
+    fn forget_motion(&mut self) {
         self.touching.clear();
         if let Body::Springs(body) = &mut self.body {
             body.previous.clear();

@@ -422,3 +422,46 @@ fn an_empty_world_and_an_empty_liquid_can_step() {
     assert_eq!((report.substeps, report.emitted, report.removed), (1, 0, 0));
     assert!((world.time() - 0.02).abs() < 1e-9);
 }
+
+/// A jet at `speed` m/s of a liquid of this viscosity.
+fn jet(speed: f32, viscosity: f32) -> World {
+    let mut world = World::new();
+    world.gravity = Vec3::ZERO;
+    let material = Material {
+        viscosity,
+        ..DRY_WATER
+    };
+    let fluid = world
+        .add_fluid(FluidSettings::new(material, SPACING))
+        .unwrap();
+    world.add_emitter(fluid, Emitter::new(Vec3::ZERO, Vec3::X, 0.03, speed));
+    world
+}
+
+#[test]
+fn a_world_goes_on_with_other_parameters() {
+    let mut before = jet(1.0, 1e-3);
+    for _ in 0..30 {
+        before.step(0.01).unwrap();
+    }
+    let mut after = jet(3.0, 1.0);
+    after.continue_from(&before).unwrap();
+    assert_eq!(after.time(), before.time());
+    assert_eq!(after.hash().to_string(), before.hash().to_string());
+    let count = after.point_count();
+    let per_disc = {
+        let mut first = jet(1.0, 1e-3);
+        first.step(1e-4).unwrap();
+        first.point_count()
+    };
+    for _ in 0..10 {
+        after.step(0.01).unwrap();
+    }
+    // 0.1 s at 3 m/s: fifteen spacings, not the ninety of 0.4 s less what there was.
+    let discs = (after.point_count() - count) as f64 / per_disc as f64;
+    assert!((14.0..=16.0).contains(&discs), "{discs} discs");
+
+    // A world of other matter is refused.
+    let mut empty = World::new();
+    assert!(empty.continue_from(&before).is_err());
+}

@@ -1,0 +1,445 @@
+//! The simulation in a thread of its own: it takes commands and publishes snapshots, so
+//! that a slow step does not stop the window.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use glam::Vec3;
+use pliant::World;
+use pliant::observe::{STAGES, Timers};
+use pliant::scene::{Built, Scene};
+use pliant_render::Camera;
+
+use crate::parameters::{Parameter, parameters};
+use crate::snapshot::{Snapshot, Stage, scene_camera};
+use crate::touch::{Hand, Touch};
+
+/// Longest step in simulated seconds: pictures follow each other this fast.
+const LONGEST: f32 = 1.0 / 60.0;
+/// A simulation that is later than this does not try to catch up, in seconds.
+const LATE: f64 = 0.25;
+
+/// Reads and writes files that hold a scene and a state of its world.
+pub trait StateFiles: Send {
+    /// Writes one.
+    fn save(&self, path: &Path, scene: &Scene, world: &World) -> Result<(), String>;
+    /// Reads one.
+    fn load(&self, path: &Path) -> Result<(Scene, Built), String>;
+}
+
+/// What the window can ask of the simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Run or pause.
+    Play(bool),
+    /// One step.
+    Step,
+    /// Back to the start.
+    Reset,
+    /// Simulated seconds per second.
+    Speed(f32),
+    /// Another scene.
+    Open(String),
+    /// A parameter, as `--set` has it.
+    Set(String, String),
+    /// What the hand does.
+    Touch(Option<Touch>),
+    /// Write the state.
+    Save(PathBuf),
+    /// Read a state.
+    Load(PathBuf),
+}
+
+/// What stays the same until a parameter or the scene changes.
+pub struct Setup {
+    /// The scene.
+    pub scene: Scene,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Speed at the end of the colour scale, in m/s.
+    pub speed_range: f32,
+    /// Names and units of what the probes read.
+    pub probes: Vec<(String, &'static str)>,
+    /// Another number, another scene: the view starts again.
+    pub number: u64,
+}
+
+/// Numbers of one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Simulated time in seconds.
+    pub time: f64,
+    /// Milliseconds of each stage, in the order of [`STAGES`].
+    pub stages: Vec<f32>,
+    /// In joules.
+    pub kinetic: f64,
+    /// In joules.
+    pub potential: f64,
+    /// What the probes read.
+    pub probes: Vec<f64>,
+}
+
+/// What the window sees of the simulation.
+#[derive(Clone)]
+pub struct Published {
+    /// The world.
+    pub snapshot: Arc<Snapshot>,
+    /// The scene.
+    pub setup: Arc<Setup>,
+    /// It runs.
+    pub playing: bool,
+    /// Simulated seconds per second, lately.
+    pub rate: f64,
+    /// Milliseconds of the last step.
+    pub step_ms: f64,
+    /// What the user should know.
+    pub message: Option<String>,
+}
+
+impl Published {
+    /// The camera that the scene asks for, for a picture of this shape.
+    pub fn camera(&self, aspect: f32) -> Camera {
+        scene_camera(&self.setup.scene, self.snapshot.bounds, aspect)
+    }
+}
+
+struct Shared {
+    published: Published,
+    samples: Vec<Sample>,
+}
+
+/// The simulation's thread, seen from the window.
+pub struct Simulation {
+    commands: Option<Sender<Command>>,
+    shared: Arc<Mutex<Shared>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Simulation {
+    /// Builds a scene and starts the thread; `wake` is called when there is news.
+    pub fn start(
+        scene: Scene,
+        built: Built,
+        playing: bool,
+        files: Box<dyn StateFiles>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Simulation {
+        let mut runner = Runner::new(scene, built, playing, files);
+        let shared = Arc::new(Mutex::new(Shared {
+            published: runner.published(),
+            samples: Vec::new(),
+        }));
+        let (commands, inbox) = channel();
+        let own = shared.clone();
+        let thread = std::thread::spawn(move || runner.run(&inbox, &own, wake));
+        Simulation {
+            commands: Some(commands),
+            shared,
+            thread: Some(thread),
+        }
+    }
+
+    /// Sends a command; it takes effect before the next step.
+    pub fn send(&self, command: Command) {
+        if let Some(commands) = &self.commands {
+            // A thread that has ended has nothing to do any more.
+            let _ = commands.send(command);
+        }
+    }
+
+    /// What there is to see now.
+    pub fn latest(&self) -> Published {
+        self.lock().published.clone()
+    }
+
+    /// Numbers of the steps since the last call.
+    pub fn samples(&self) -> Vec<Sample> {
+        std::mem::take(&mut self.lock().samples)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        self.commands = None;
+        if let Some(thread) = self.thread.take() {
+            // A step that panicked has said why already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread's own side.
+struct Runner {
+    setup: Arc<Setup>,
+    built: Built,
+    stage: Stage,
+    snapshot: Arc<Snapshot>,
+    playing: bool,
+    speed: f32,
+    hand: Hand,
+    message: Option<String>,
+    files: Box<dyn StateFiles>,
+    rate: f64,
+    step_ms: f64,
+    numbers: u64,
+    timers: Timers,
+}
+
+impl Runner {
+    fn new(scene: Scene, built: Built, playing: bool, files: Box<dyn StateFiles>) -> Runner {
+        let mut stage = Stage::new(&scene, &built, 0);
+        let snapshot = Arc::new(stage.take(&built));
+        Runner {
+            setup: Arc::new(setup(scene, &built, &stage, 1)),
+            timers: *built.world.timers(),
+            built,
+            stage,
+            snapshot,
+            playing,
+            speed: 1.0,
+            hand: Hand::default(),
+            message: None,
+            files,
+            rate: 0.0,
+            step_ms: 0.0,
+            numbers: 1,
+        }
+    }
+
+    fn run(&mut self, inbox: &Receiver<Command>, shared: &Mutex<Shared>, wake: impl Fn()) {
+        let mut due = Instant::now();
+        loop {
+            let wait = if self.playing {
+                due.saturating_duration_since(Instant::now())
+            } else {
+                Duration::from_secs(3600)
+            };
+            let mut step = false;
+            let mut changes = Vec::new();
+            match inbox.recv_timeout(wait) {
+                Ok(first) => {
+                    changes.push(first);
+                    changes.extend(inbox.try_iter());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let changed = !changes.is_empty();
+            for command in latest_only(changes) {
+                step |= command == Command::Step;
+                self.obey(command);
+            }
+            let now = Instant::now();
+            let mut samples = Vec::new();
+            if step || (self.playing && now >= due) {
+                let dt = self
+                    .setup
+                    .scene
+                    .description
+                    .frame
+                    .min(LONGEST * self.speed.max(0.01));
+                samples.extend(self.step(dt));
+                let pause = f64::from(dt / self.speed.max(1e-3));
+                if now.saturating_duration_since(due).as_secs_f64() > LATE {
+                    due = now;
+                }
+                due += Duration::from_secs_f64(pause);
+            } else if !changed {
+                continue;
+            }
+            {
+                let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                held.published = self.published();
+                held.samples.extend(samples);
+            }
+            wake();
+        }
+    }
+
+    fn published(&self) -> Published {
+        Published {
+            snapshot: self.snapshot.clone(),
+            setup: self.setup.clone(),
+            playing: self.playing,
+            rate: self.rate,
+            step_ms: self.step_ms,
+            message: self.message.clone(),
+        }
+    }
+
+    /// Makes a step of `dt` seconds. One that fails pauses the scene.
+    fn step(&mut self, dt: f32) -> Option<Sample> {
+        let clock = Instant::now();
+        let outcome = self.hand.step(&mut self.built, dt);
+        let wall = clock.elapsed().as_secs_f64();
+        self.step_ms = 1e3 * wall;
+        let rate = f64::from(dt) / wall.max(f64::from(dt / self.speed.max(1e-3)));
+        self.rate = if self.rate > 0.0 {
+            0.9 * self.rate + 0.1 * rate
+        } else {
+            rate
+        };
+        if let Err(e) = outcome {
+            self.playing = false;
+            self.message = Some(format!("{e}\nThe scene has stopped; reset it to go on."));
+            return None;
+        }
+        self.snapshot = Arc::new(self.stage.take(&self.built));
+        let spent = self.built.world.timers().since(&self.timers);
+        self.timers = *self.built.world.timers();
+        let totals = self.built.world.totals();
+        Some(Sample {
+            time: self.built.world.time(),
+            stages: STAGES
+                .iter()
+                .map(|(stage, _)| 1e3 * spent.spent(*stage).as_secs_f32())
+                .collect(),
+            kinetic: totals.kinetic,
+            potential: totals.potential,
+            probes: self
+                .built
+                .probes
+                .iter()
+                .flat_map(|p| p.read(&self.built.world))
+                .collect(),
+        })
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Play(playing) => self.playing = playing,
+            Command::Step => self.playing = false,
+            Command::Reset => {
+                let scene = self.setup.scene.clone();
+                self.rebuild(scene, |_, _| false, false);
+            }
+            Command::Speed(speed) => self.speed = speed.clamp(0.01, 100.0),
+            Command::Open(name) => match Scene::open(&name, &[]) {
+                Ok(scene) => self.rebuild(scene, |_, _| false, true),
+                Err(e) => self.message = Some(e.to_string()),
+            },
+            Command::Set(key, value) => self.set(&key, &value),
+            Command::Touch(touch) => self.hand.touch(touch),
+            Command::Save(path) => {
+                let saved = self.files.save(&path, &self.setup.scene, &self.built.world);
+                self.message = Some(match saved {
+                    Ok(()) => format!("saved {}", path.display()),
+                    Err(e) => e,
+                });
+            }
+            Command::Load(path) => match self.files.load(&path) {
+                Ok((scene, built)) => {
+                    self.take(scene, built, true);
+                    self.message = Some(format!("loaded {}", path.display()));
+                }
+                Err(e) => self.message = Some(e),
+            },
+        }
+    }
+
+    /// Changes a parameter: at once if the state can go on with it, else from the start.
+    fn set(&mut self, key: &str, value: &str) {
+        let old = &self.setup;
+        let (text, file, folder, overrides) = old.scene.origin();
+        let begins = format!("{key}=");
+        let mut pairs: Vec<String> = overrides
+            .iter()
+            .filter(|pair| !pair.starts_with(&begins))
+            .map(|pair| pair.to_string())
+            .collect();
+        pairs.push(format!("{key}={value}"));
+        let scene = match Scene::parse(&old.scene.name, file, text, folder, &pairs) {
+            Ok(scene) => scene,
+            Err(e) => {
+                self.message = Some(e.to_string());
+                return;
+            }
+        };
+        if key.starts_with("gravity.") {
+            self.built.world.gravity = scene.description.gravity.acceleration;
+            let mut next = setup(scene, &self.built, &self.stage, old.number);
+            next.speed_range = old.speed_range;
+            self.setup = Arc::new(next);
+            self.message = None;
+            self.snapshot = Arc::new(self.stage.take(&self.built));
+            return;
+        }
+        let parameter = old.parameters.iter().find(|p| p.key == key);
+        let restarts = parameter.is_some_and(|p| p.restarts);
+        self.rebuild(
+            scene,
+            |built, before| !restarts && built.world.continue_from(&before.world).is_ok(),
+            false,
+        );
+    }
+
+    /// Builds a scene; `carry` takes over what was before, or says that it cannot.
+    fn rebuild(&mut self, scene: Scene, carry: impl Fn(&mut Built, &Built) -> bool, another: bool) {
+        match scene.build() {
+            Ok(mut built) => {
+                if !carry(&mut built, &self.built) {
+                    match scene.build() {
+                        Ok(fresh) => built = fresh,
+                        Err(e) => self.message = Some(e.to_string()),
+                    }
+                }
+                self.take(scene, built, another);
+            }
+            Err(e) => self.message = Some(e.to_string()),
+        }
+    }
+
+    fn take(&mut self, scene: Scene, built: Built, another: bool) {
+        self.stage = Stage::new(&scene, &built, self.stage.number());
+        self.numbers += u64::from(another);
+        self.timers = *built.world.timers();
+        self.built = built;
+        self.snapshot = Arc::new(self.stage.take(&self.built));
+        self.setup = Arc::new(setup(scene, &self.built, &self.stage, self.numbers));
+        self.message = None;
+    }
+}
+
+fn setup(scene: Scene, built: &Built, stage: &Stage, number: u64) -> Setup {
+    let probes = built.probes.iter().flat_map(|p| {
+        let quantities = p.quantities().iter();
+        quantities.map(move |q| {
+            let name = format!("{}: {} {}", p.name, q.kind, q.part);
+            (name.trim_end().to_string(), q.unit)
+        })
+    });
+    Setup {
+        parameters: parameters(&scene),
+        speed_range: stage.speed_range,
+        probes: probes.collect(),
+        number,
+        scene,
+    }
+}
+
+/// Of several changes of one thing only the last counts: a slider sends many.
+fn latest_only(commands: Vec<Command>) -> Vec<Command> {
+    let same = |a: &Command, b: &Command| match (a, b) {
+        (Command::Set(a, _), Command::Set(b, _)) => a == b,
+        (Command::Touch(_), Command::Touch(_)) | (Command::Speed(_), Command::Speed(_)) => true,
+        _ => false,
+    };
+    let mut kept: Vec<Command> = Vec::new();
+    for command in commands {
+        kept.retain(|earlier| !same(earlier, &command));
+        kept.push(command);
+    }
+    kept
+}
+
+/// The direction of gravity, turned by a drag over the screen.
+pub fn turned(gravity: Vec3, axis: Vec3, angle: f32) -> Vec3 {
+    glam::Quat::from_axis_angle(axis.normalize_or(Vec3::Z), angle) * gravity
+}
