@@ -147,9 +147,9 @@ impl Cluster {
         let mut moments = Box::new([[0.0; TERMS]; TERMS]);
         for (q, m) in rest.iter().zip(&mass) {
             let q = powers(*q).map(f64::from);
-            for a in 0..terms {
-                for b in 0..terms {
-                    moments[a][b] += f64::from(*m) * q[a] * q[b];
+            for (row, a) in moments.iter_mut().zip(q).take(terms) {
+                for (value, b) in row.iter_mut().zip(q).take(terms) {
+                    *value += f64::from(*m) * a * b;
                 }
             }
         }
