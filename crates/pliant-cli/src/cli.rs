@@ -58,6 +58,21 @@ pub enum MeshCommand {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Weld a surface, close its holes and, if asked, take triangles away
+    Repair {
+        /// The surface (.obj, .stl, .ply, .smf)
+        #[arg(value_name = "FILE")]
+        surface: PathBuf,
+        /// Close holes of at most this number of edges
+        #[arg(long, value_name = "EDGES", default_value_t = 10_000)]
+        holes: usize,
+        /// Collapse edges until about this number of triangles is left
+        #[arg(long, value_name = "COUNT")]
+        triangles: Option<usize>,
+        /// Result: .obj, .ply or .stl [default: FILE_repaired.obj]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Print counts, quality and histograms
     Info {
         /// A surface or tetrahedra (.msh, .vtk, .node, .ele, .pts, .tet)

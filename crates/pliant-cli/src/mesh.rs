@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use pliant::mesh::{
     Histogram, MeshError, TetMesh, TriMesh, read_mesh, read_tet_mesh, tetrahedralise, to_gmsh,
-    to_obj, to_tet_list, to_tetgen_ele, to_tetgen_node, to_vertex_list, to_vtk_tets,
+    to_obj, to_ply_binary, to_stl_binary, to_tet_list, to_tetgen_ele, to_tetgen_node,
+    to_vertex_list, to_vtk_tets,
 };
 
 use crate::cli::MeshCommand;
@@ -21,6 +22,12 @@ const BAR: usize = 40;
 pub fn run(command: &MeshCommand) -> Result<ExitCode, CliError> {
     match command {
         MeshCommand::Tet { surface, tets, out } => fill(surface, *tets, out.as_deref()),
+        MeshCommand::Repair {
+            surface,
+            holes,
+            triangles,
+            out,
+        } => repair(surface, *holes, *triangles, out.as_deref()),
         MeshCommand::Info { file } => info(file),
         MeshCommand::Check { file } => check(file),
     }
@@ -60,6 +67,58 @@ fn fill(surface: &Path, tets: usize, out: Option<&Path>) -> Result<ExitCode, Cli
         found.mesh.volume()
     );
     describe(&found.mesh);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Vertices nearer than this share of the mesh's size are one.
+const WELD: f32 = 1e-6;
+
+fn repair(
+    surface: &Path,
+    holes: usize,
+    triangles: Option<usize>,
+    out: Option<&Path>,
+) -> Result<ExitCode, CliError> {
+    let mut mesh = read_mesh(surface).map_err(|e| CliError::Usage(e.to_string()))?;
+    let welded = mesh.weld(WELD * mesh.aabb().size().length());
+    let flat = mesh.remove_degenerate();
+    let filled = mesh.fill_holes(holes);
+    say!(
+        "{welded} vertices welded, {flat} flat triangles removed, {} holes closed with {} triangles, {} left",
+        filled.closed,
+        filled.triangles,
+        filled.left
+    );
+    if let Some(wanted) = triangles {
+        let before = mesh.triangles.len();
+        mesh = mesh.decimated(wanted);
+        say!("{before} triangles, {} kept", mesh.triangles.len());
+    }
+    let out = out.map_or_else(
+        || {
+            let stem = surface.file_stem().unwrap_or_default().to_string_lossy();
+            surface.with_file_name(format!("{stem}_repaired.obj"))
+        },
+        Path::to_path_buf,
+    );
+    match out.extension().and_then(|e| e.to_str()).unwrap_or("") {
+        "obj" => write_atomic(&out, to_obj(&mesh).as_bytes())?,
+        "ply" => write_atomic(&out, &to_ply_binary(&mesh))?,
+        "stl" => write_atomic(&out, &to_stl_binary(&mesh))?,
+        other => {
+            return Err(CliError::Usage(format!(
+                "{}: surfaces are written as .obj, .ply or .stl, not `.{other}`",
+                out.display()
+            )));
+        }
+    }
+    let report = mesh.check();
+    let state = if report.is_sound() {
+        "closed and sound".to_string()
+    } else {
+        report.problems().join("; ")
+    };
+    say!("{}: {state}", out.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -82,6 +82,16 @@ impl<T> Slots<T> {
         Some(item)
     }
 
+    /// Removes all items for which `keep` is false.
+    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        for slot in &mut self.slots {
+            if slot.item.as_ref().is_some_and(|item| !keep(item)) {
+                slot.item = None;
+                slot.generation += 1;
+            }
+        }
+    }
+
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
         self.slots
             .get(handle.index())

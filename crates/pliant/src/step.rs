@@ -634,8 +634,19 @@ impl World {
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
         let around = Environment::numbered(self.gravity, &fields, self.obstacles.iter());
         let fluids = self.fluids.iter().count();
-        for (index, solid) in self.solids.iter_mut() {
-            let contacts = solid.advance_as((fluids + index) as u32, dt, &around);
+        let mut solids: Vec<_> = self.solids.iter_mut().collect();
+        for (_, solid) in &mut solids {
+            solid.begin(dt, &around);
+        }
+        let end = self.time + f64::from(dt);
+        for (_, grab) in self.grabs.iter_mut() {
+            if let Some((_, solid)) = solids.iter_mut().find(|(i, _)| *i == grab.solid().index()) {
+                grab.pull(solid, dt, end);
+            }
+        }
+        self.meetings.solve(&mut solids, dt);
+        for (index, solid) in solids {
+            let contacts = solid.end((fluids + index) as u32, dt, &around);
             self.contacts.extend(contacts);
             if let Some((point, speed)) = solid.runaway(RUNAWAY) {
                 return Err(StepError::SolidDiverged {
@@ -646,6 +657,11 @@ impl World {
                     speed,
                     dt,
                 });
+            }
+        }
+        for (_, grab) in self.grabs.iter_mut() {
+            if let Some(solid) = self.solids.get(grab.solid()) {
+                grab.read(solid, end);
             }
         }
         self.push_obstacles(first);

@@ -14,7 +14,9 @@ use crate::math::{Aabb, Xyz};
 use crate::mesh::TetMesh;
 use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
-use crate::solid::{Solid, SolidError, SolidSettings};
+use crate::solid::{
+    BodyContact, Depth, Grab, GrabSettings, Meetings, Solid, SolidError, SolidSettings, deepest,
+};
 
 /// The points of any matter: what fields, contact, observers and pictures see.
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +167,9 @@ pub struct World {
     pub settings: StepSettings,
     pub(crate) fluids: Slots<Fluid>,
     pub(crate) solids: Slots<Solid>,
+    /// Contacts of deformable bodies with each other.
+    pub(crate) meetings: Meetings,
+    pub(crate) grabs: Slots<Grab>,
     pub(crate) obstacles: Slots<Obstacle>,
     pub(crate) fields: Slots<Field>,
     pub(crate) nozzles: Slots<Nozzle>,
@@ -203,6 +208,8 @@ impl World {
             settings: StepSettings::default(),
             fluids: Slots::default(),
             solids: Slots::default(),
+            meetings: Meetings::default(),
+            grabs: Slots::default(),
             obstacles: Slots::default(),
             fields: Slots::default(),
             nozzles: Slots::default(),
@@ -301,7 +308,59 @@ impl World {
 
     /// Takes a body away.
     pub fn remove_solid(&mut self, solid: Handle<Solid>) -> Option<Solid> {
-        self.solids.remove(solid)
+        let removed = self.solids.remove(solid);
+        if removed.is_some() {
+            self.meetings.forget(solid.index());
+            self.grabs.retain(|g| g.solid() != solid);
+        }
+        removed
+    }
+
+    /// Takes hold of the points of a body whose present places are chosen, on springs
+    /// that pull them along when the grab is dragged; `None` if there are no such points
+    /// or the handle is stale.
+    pub fn grab(
+        &mut self,
+        solid: Handle<Solid>,
+        chosen: impl Fn(Vec3) -> bool,
+        settings: GrabSettings,
+    ) -> Option<Handle<Grab>> {
+        let body = self.solids.get(solid)?;
+        let grab = Grab::new(solid, body, chosen, settings)?;
+        Some(self.grabs.add(grab))
+    }
+
+    /// Moves a grab to `shift` metres from where it took hold; false for a stale handle.
+    pub fn drag(&mut self, grab: Handle<Grab>, shift: Vec3) -> bool {
+        let found = self.grabs.get_mut(grab);
+        found.map(|g| g.shift = shift).is_some()
+    }
+
+    /// A grab: where it is, and how hard it pulls.
+    pub fn grabbed(&self, grab: Handle<Grab>) -> Option<&Grab> {
+        self.grabs.get(grab)
+    }
+
+    /// All grabs.
+    pub fn grabs(&self) -> impl Iterator<Item = &Grab> {
+        self.grabs.iter().map(|(_, g)| g)
+    }
+
+    /// Lets go.
+    pub fn release(&mut self, grab: Handle<Grab>) -> Option<Grab> {
+        self.grabs.remove(grab)
+    }
+
+    /// Contacts of deformable bodies with each other and themselves in the last
+    /// sub-step.
+    pub fn body_contacts(&self) -> &[BodyContact] {
+        self.meetings.contacts()
+    }
+
+    /// The deepest place of a deformable body inside another one; `None` if there is
+    /// none.
+    pub fn deepest_overlap(&self) -> Option<Depth> {
+        deepest(&self.solids.iter().collect::<Vec<_>>())
     }
 
     /// A deformable body.
@@ -534,6 +593,10 @@ impl World {
         for (_, solid) in self.solids.iter() {
             solid.save(out);
         }
+        self.meetings.save(out);
+        for (_, grab) in self.grabs.iter() {
+            out.f32s(&grab.shift.to_array());
+        }
         self.save_observers(out);
     }
 
@@ -589,6 +652,12 @@ impl World {
         for (_, solid) in self.solids.iter_mut() {
             solid.load(from)?;
         }
+        self.meetings.load(from)?;
+        for (_, grab) in self.grabs.iter_mut() {
+            let mut shift = [0.0; 3];
+            from.f32s(&mut shift)?;
+            grab.shift = Vec3::from_array(shift);
+        }
         let time = self.time;
         self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
         self.load_observers(from)
@@ -620,6 +689,10 @@ impl World {
         for (i, solid) in self.solids.iter() {
             hash.word(i as u32);
             solid.fingerprint(&mut hash);
+        }
+        for (i, grab) in self.grabs.iter() {
+            let held: Vec<u32> = grab.points().collect();
+            hash.text(&format!("grab {i} {:?} {held:?}", grab.settings()));
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);

@@ -1,15 +1,17 @@
 //! `pliant bench`: measurements of speed and memory, beside published figures.
 
+mod body_time;
 mod colliders;
 mod colon;
 mod dam_break;
+mod fem;
 mod nearest;
 mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
-mod solids;
 mod sph;
+mod springs;
 mod surface;
 
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 8] = [
+const ALL: [(&str, Bench); 9] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -28,7 +30,8 @@ const ALL: [(&str, Bench); 8] = [
     ("dam-break", dam_break::bench),
     ("colon", colon::bench),
     ("surface", surface::bench),
-    ("solids", solids::bench),
+    ("springs", springs::bench),
+    ("fem", fem::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -21,14 +21,8 @@ pub fn write_particles(
     arrays: &[PointArray<'_>],
 ) -> Result<(), OutputError> {
     let connectivity: Vec<i64> = (0..positions.len() as i64).collect();
-    write_grid(
-        path,
-        Values::Vector(positions),
-        arrays,
-        &connectivity,
-        1,
-        VERTEX,
-    )
+    let points = Points::new(Values::Vector(positions), arrays);
+    write_grid(path, points, &[], &connectivity, 1, VERTEX)
 }
 
 /// Writes a triangle mesh and arrays over its vertices.
@@ -39,51 +33,56 @@ pub fn write_mesh(
 ) -> Result<(), OutputError> {
     let vertices: pliant::math::XyzVec = mesh.vertices.iter().copied().collect();
     let connectivity: Vec<i64> = mesh.triangles.iter().flatten().map(|&v| v as i64).collect();
-    write_grid(
-        path,
-        Values::Vector(vertices.view()),
-        arrays,
-        &connectivity,
-        3,
-        TRIANGLE,
-    )
+    let points = Points::new(Values::Vector(vertices.view()), arrays);
+    write_grid(path, points, &[], &connectivity, 3, TRIANGLE)
 }
 
-/// Writes tetrahedra and arrays over their points.
+/// Writes tetrahedra, arrays over their points and arrays over themselves.
 pub fn write_tets(
     path: &Path,
     positions: Xyz<'_>,
     tets: &[[u32; 4]],
     arrays: &[PointArray<'_>],
+    cell_arrays: &[PointArray<'_>],
 ) -> Result<(), OutputError> {
     let connectivity: Vec<i64> = tets.iter().flatten().map(|&v| v as i64).collect();
-    write_grid(
-        path,
-        Values::Vector(positions),
-        arrays,
-        &connectivity,
-        4,
-        TETRAHEDRON,
-    )
+    let points = Points::new(Values::Vector(positions), arrays);
+    write_grid(path, points, cell_arrays, &connectivity, 4, TETRAHEDRON)
+}
+
+/// Points and what belongs to them.
+struct Points<'a> {
+    places: Values<'a>,
+    arrays: &'a [PointArray<'a>],
+}
+
+impl<'a> Points<'a> {
+    fn new(places: Values<'a>, arrays: &'a [PointArray<'a>]) -> Points<'a> {
+        Points { places, arrays }
+    }
 }
 
 fn write_grid(
     path: &Path,
-    points: Values<'_>,
-    arrays: &[PointArray<'_>],
+    points: Points<'_>,
+    cell_arrays: &[PointArray<'_>],
     connectivity: &[i64],
     corners: usize,
     cell_type: u8,
 ) -> Result<(), OutputError> {
-    let count = match points {
+    let Points { places, arrays } = points;
+    let count = match places {
         Values::Vector(p) => p.len(),
         Values::Scalar(_) | Values::Index(_) => 0,
     };
-    OutputError::check_length(path, "the positions", count, points.len())?;
+    OutputError::check_length(path, "the positions", count, places.len())?;
     for array in arrays {
         OutputError::check_length(path, array.name, count, array.values.len())?;
     }
     let cells = connectivity.len() / corners;
+    for array in cell_arrays {
+        OutputError::check_length(path, array.name, cells, array.values.len())?;
+    }
     let mut head = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
          byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
@@ -96,8 +95,12 @@ fn write_grid(
     for array in arrays {
         data.values(&mut head, array.name, &array.values, count);
     }
-    head.push_str("</PointData>\n<Points>\n");
-    data.values(&mut head, "Points", &points, count);
+    head.push_str("</PointData>\n<CellData>\n");
+    for array in cell_arrays {
+        data.values(&mut head, array.name, &array.values, cells);
+    }
+    head.push_str("</CellData>\n<Points>\n");
+    data.values(&mut head, "Points", &places, count);
     head.push_str("</Points>\n<Cells>\n");
     data.declare(&mut head, "Int64", 1, "connectivity");
     data.block(connectivity.iter().flat_map(|v| v.to_le_bytes()));
@@ -256,6 +259,29 @@ mod tests {
         assert_eq!(longs(block(&file, "connectivity")), [0, 2, 1, 0, 1, 3]);
         assert_eq!(longs(block(&file, "offsets")), [3, 6]);
         assert_eq!(block(&file, "types"), [5, 5]);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn tetrahedra_have_arrays_of_their_own() {
+        let dir = test_folder("vtu-tets");
+        let path = dir.join("t.vtu");
+        let p: XyzVec = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE]
+            .into_iter()
+            .collect();
+        let stress = [PointArray {
+            name: "von_mises",
+            values: Values::Scalar(&[3.0, 4.0]),
+        }];
+        let tets = [[0, 1, 2, 3], [1, 2, 3, 4]];
+        write_tets(&path, p.view(), &tets, &[], &stress).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        assert_eq!(floats(block(&file, "von_mises")), [3.0, 4.0]);
+        assert_eq!(block(&file, "types"), [10, 10]);
+        let text = String::from_utf8_lossy(&file);
+        let cells = text.find("<CellData>").unwrap();
+        assert!(text.find("von_mises").unwrap() > cells);
+        assert!(write_tets(&path, p.view(), &tets[..1], &[], &stress).is_err());
         std::fs::remove_dir_all(dir).unwrap();
     }
 

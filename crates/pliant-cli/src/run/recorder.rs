@@ -169,7 +169,7 @@ impl<'a> Recorder<'a> {
             return Ok(());
         };
         let fluids = built.world.fluids().count();
-        let tets: Vec<_> = built.world.solids().map(|s| &s.rest().tets).collect();
+        let bodies: Vec<_> = built.world.solids().collect();
         for (part, matter) in built.world.matter().enumerate() {
             let points = matter.points();
             let scalars = matter.scalars();
@@ -190,9 +190,19 @@ impl<'a> Recorder<'a> {
             let file = data_file(built, part as u32, k, "vtu");
             let path = self.folder.file(&file);
             let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
-            match (part.checked_sub(fluids).map(|s| tets[s]), matter.surface()) {
-                (Some(tets), Some(surface)) => {
-                    vtu::write_tets(&path, points.position, tets, &arrays)?;
+            let body = part.checked_sub(fluids).map(|s| bodies[s]);
+            match (body, matter.surface()) {
+                (Some(body), Some(surface)) => {
+                    let fields = body.element_fields();
+                    let cells: Vec<_> = fields
+                        .iter()
+                        .map(|(name, values)| PointArray {
+                            name,
+                            values: Values::Scalar(values),
+                        })
+                        .collect();
+                    let tets = &body.rest().tets;
+                    vtu::write_tets(&path, points.position, tets, &arrays, &cells)?;
                     write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
                 }
                 _ => {

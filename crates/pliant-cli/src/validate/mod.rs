@@ -6,10 +6,12 @@
 mod cantilever;
 mod conservation;
 mod dam_break;
+mod drops;
 mod glass;
 mod honey;
 mod hydrostatic;
 mod leaks;
+mod pile;
 mod poiseuille;
 mod solids;
 
@@ -88,7 +90,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -98,6 +100,8 @@ const CASES: [Case; 9] = [
     glass::CASE,
     cantilever::CASE,
     solids::CASE,
+    pile::CASE,
+    drops::CASE,
 ];
 
 /// What cannot be built is reported as it is.

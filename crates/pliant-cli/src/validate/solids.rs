@@ -18,7 +18,8 @@ pub(super) const CASE: Case = Case {
     name: "solids",
     about: "Momentum of a free body that vibrates and spins, per model (the printed unit volume \
             force of Lesmes 2013 does not conserve it); free fall without internal force; the \
-            patch test; stretch of a neo-Hookean bar; bodies pressed flat and scrambled.",
+            patch test; forces against the slope of the energy; stretch of a neo-Hookean bar; bodies \
+            pressed flat and scrambled.",
     run,
 };
 
@@ -27,6 +28,8 @@ const MOMENTUM_TOLERANCE: f64 = 1e-4;
 /// Relative to the displacement, whose own rounding is 6e-8 and whose differences
 /// the elements see.
 const PATCH_TOLERANCE: f64 = 1e-3;
+/// As in the unit test: differences of energies of f32 displacements.
+const GRADIENT_TOLERANCE: f64 = 5e-3;
 const STRESS_TOLERANCE: f64 = 0.02;
 const VOLUME_TOLERANCE: f64 = 0.02;
 
@@ -63,6 +66,11 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
             0.0,
             1e-9,
         ));
+    }
+    for (name, model) in models() {
+        if !name.contains("printed") {
+            rows.push(gradient(name, model)?);
+        }
     }
     rows.push(patch_test(ElasticLaw::Corotational)?);
     rows.push(patch_test(ElasticLaw::NeoHookean)?);
@@ -147,6 +155,46 @@ fn momentum_drift(model: SolidModel) -> Result<f64, CliError> {
     (0..200).for_each(|_| drop(body.advance(h, &around)));
     let after = Totals::of(&body.points(), Vec3::ZERO).momentum;
     Ok((after - before).length() / before.length())
+}
+
+/// Forces on some points of a bent body against the slope of its energy.
+fn gradient(name: &str, model: SolidModel) -> Result<Row, CliError> {
+    let mut body = body(model, block([2, 2, 2])?)?;
+    let bent = |p: Vec3| {
+        let turn = glam::Quat::from_scaled_axis(Vec3::new(0.4, 1.0 + 2.0 * p.y, -0.3));
+        turn * (p + Vec3::new(0.5 * p.y * p.y, 0.3 * p.x * p.z, 0.1 * p.x))
+    };
+    body.put(bent, |_| Vec3::ZERO);
+    let forces = body.internal_forces();
+    let largest = forces.iter().map(|f| f.length()).fold(0.0, f32::max);
+    let rest = body.rest().points.clone();
+    let mut worst = 0.0f64;
+    for i in [0, 5, 13, 20, 26] {
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            let nudge = 2e-4f32;
+            let mut energy = |sign: f32| {
+                let moved = |p: Vec3| {
+                    let own = if p == rest[i] {
+                        sign * nudge * axis
+                    } else {
+                        Vec3::ZERO
+                    };
+                    bent(p) + own
+                };
+                body.put(moved, |_| Vec3::ZERO);
+                body.energy().total()
+            };
+            let slope = (energy(1.0) - energy(-1.0)) / (2.0 * f64::from(nudge));
+            let error = (slope + f64::from(forces[i].dot(axis))).abs();
+            worst = worst.max(error / f64::from(largest));
+        }
+    }
+    Ok(Row::absolute(
+        format!("{name}: force + slope of the energy, over the largest force"),
+        worst,
+        0.0,
+        GRADIENT_TOLERANCE,
+    ))
 }
 
 /// All points of the surface are put where a uniform strain has them; those inside

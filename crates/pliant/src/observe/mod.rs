@@ -17,6 +17,7 @@ mod hash;
 mod observers;
 mod probe;
 mod section;
+mod solid_probe;
 mod timers;
 mod totals;
 mod wetting;

@@ -3,11 +3,13 @@
 use glam::{DVec3, Vec3};
 
 use super::extent::{Extent, front};
+use super::solid_probe::{self, SOLID};
 use super::{Section, Wetting};
 use crate::contact::Obstacle;
 use crate::field::Region;
 use crate::fluid::Fluid;
 use crate::slots::Handle;
+use crate::solid::Solid;
 use crate::world::{Matter, World};
 
 /// Something to measure, under a name.
@@ -61,6 +63,8 @@ pub enum Watch {
     Region(Region),
     /// Volume of liquid inside a closed obstacle.
     Inside(Handle<Obstacle>),
+    /// Volume, place, energies, stress and forces of a deformable body.
+    Solid(Handle<Solid>),
 }
 
 /// One number of a probe.
@@ -76,7 +80,7 @@ pub struct Quantity {
     pub unit: &'static str,
 }
 
-const fn quantity(
+pub(super) const fn quantity(
     column: &'static str,
     kind: &'static str,
     part: &'static str,
@@ -140,6 +144,7 @@ impl Probe {
             Watch::Fluid { axis: Some(_), .. } => &FLUID,
             Watch::Fluid { axis: None, .. } => &FLUID[..FLUID.len() - 1],
             Watch::Region(_) | Watch::Inside(_) => &VOLUME,
+            Watch::Solid(_) => &SOLID,
         }
     }
 
@@ -164,6 +169,7 @@ impl Probe {
             Watch::Fluid { fluid, axis } => world.fluid(fluid).map(|f| body(f, axis)),
             Watch::Region(region) => Some(vec![world.volume_in(&region)]),
             Watch::Inside(obstacle) => world.volume_inside(obstacle).map(|v| vec![v]),
+            Watch::Solid(solid) => solid_probe::read(world, solid),
         };
         found.unwrap_or_else(|| vec![f64::NAN; self.quantities().len()])
     }
@@ -192,6 +198,8 @@ fn body(fluid: &Fluid, axis: Option<Vec3>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::TetBlock;
+    use crate::solid::{Elastic, SolidModel};
     use crate::{Fill, FluidSettings, Material};
 
     #[test]
@@ -209,6 +217,10 @@ mod tests {
         let section = Section::disc(Vec3::splat(0.15), Vec3::Y, 0.1).unwrap();
         let section = world.add_section(section);
         let wetting = world.add_wetting(floor, 0.05).unwrap();
+        let soft = crate::SolidSettings::new("body", SolidModel::Elastic(Elastic::default()));
+        let mesh = TetBlock::default().build().unwrap();
+        let body = world.add_solid(soft, mesh.map_points(|p| p + 5.0 * Vec3::Y));
+        let body = body.unwrap();
         let watches = [
             Watch::Point(Vec3::splat(0.15)),
             Watch::Section(section),
@@ -226,6 +238,7 @@ mod tests {
             },
             Watch::Region(block),
             Watch::Inside(floor),
+            Watch::Solid(body),
         ];
         world.step(0.02).unwrap();
         for watch in watches {

@@ -100,9 +100,10 @@ impl Scene {
             let first = fluids.first().copied();
             fluids.extend(self.fluid(i, f, first, &mut world, &meshes)?);
         }
-        let solids = bodies.into_iter().map(|b| world.solids.add(b)).collect();
+        let solids: Vec<_> = bodies.into_iter().map(|b| world.solids.add(b)).collect();
+        self.add_grabs(&mut world, &solids)?;
         let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
-        let probes = self.probes(&mut world, &fluids, &handles)?;
+        let probes = self.probes(&mut world, &fluids, &solids, &handles)?;
         Ok(Built {
             fluids,
             solids,

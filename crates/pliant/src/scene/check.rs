@@ -165,6 +165,9 @@ impl Scene {
                 here.region(&load.region)?;
                 here.vector("force", load.force)?;
             }
+            for (k, grab) in s.grab.iter().enumerate() {
+                here.item("grab", k).region(&grab.region)?;
+            }
         }
         Ok(())
     }

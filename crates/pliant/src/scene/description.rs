@@ -546,6 +546,8 @@ pub struct Probe {
     pub obstacle: Option<String>,
     /// Of a fluid: its name; not needed if there is only one.
     pub fluid: Option<String>,
+    /// Of a solid: its name; not needed if there is only one.
+    pub solid: Option<String>,
     /// Of a fluid: the direction along which its front is measured, from the origin.
     #[schemars(with = "Option<[f32; 3]>")]
     pub axis: Option<Vec3>,
@@ -570,6 +572,8 @@ pub enum ProbeKind {
     Fluid,
     /// Volume of liquid in `region`, or inside the closed `obstacle`.
     Volume,
+    /// Volume, place, energies, stress, reaction and grab forces of `solid`.
+    Solid,
 }
 
 /// Where pictures are taken from.

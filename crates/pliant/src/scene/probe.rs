@@ -6,10 +6,12 @@ use super::Scene;
 use super::check::{Part, Rule};
 use super::description as d;
 use super::error::{Key, SceneError, nearest};
+use super::solid_keys as sk;
 use crate::contact::Obstacle;
 use crate::fluid::Fluid;
 use crate::observe::{Probe, Section, SectionError, Watch};
 use crate::slots::Handle;
+use crate::solid::Solid;
 use crate::world::World;
 
 impl d::ProbeKind {
@@ -20,6 +22,7 @@ impl d::ProbeKind {
             d::ProbeKind::Obstacle => "obstacle",
             d::ProbeKind::Fluid => "fluid",
             d::ProbeKind::Volume => "volume",
+            d::ProbeKind::Solid => "solid",
         }
     }
 
@@ -31,6 +34,7 @@ impl d::ProbeKind {
             d::ProbeKind::Obstacle => &["obstacle"],
             d::ProbeKind::Fluid => &["fluid", "axis"],
             d::ProbeKind::Volume => &["region", "obstacle"],
+            d::ProbeKind::Solid => &["solid"],
         }
     }
 }
@@ -46,6 +50,7 @@ pub(super) fn check(here: &Part<'_>, p: &d::Probe, s: &d::Description) -> Result
         ("corners", p.corners.is_some()),
         ("obstacle", p.obstacle.is_some()),
         ("fluid", p.fluid.is_some()),
+        ("solid", p.solid.is_some()),
         ("axis", p.axis.is_some()),
         ("region", p.region.is_some()),
     ];
@@ -83,6 +88,11 @@ pub(super) fn check(here: &Part<'_>, p: &d::Probe, s: &d::Description) -> Result
                 None => Ok(()),
             }
         }
+        d::ProbeKind::Solid => match &p.solid {
+            Some(name) => known(here, "solid", name, s.solid.iter().map(|b| &b.name)),
+            None if s.solid.len() == 1 => Ok(()),
+            None => Err(needs("solid", "\"jelly\"")),
+        },
         d::ProbeKind::Volume => match (&p.region, &p.obstacle) {
             (Some(region), None) => here.region(region),
             (None, Some(name)) => {
@@ -195,6 +205,7 @@ impl Scene {
         &self,
         world: &mut World,
         fluids: &[Handle<Fluid>],
+        solids: &[Handle<Solid>],
         obstacles: &[Handle<Obstacle>],
     ) -> Result<Vec<Probe>, SceneError> {
         let s = &self.description;
@@ -231,6 +242,14 @@ impl Scene {
                         fluid,
                         axis: p.axis,
                     }
+                }
+                (d::ProbeKind::Solid, _) => {
+                    let named = |b: &sk::Solid| p.solid.as_ref().is_none_or(|n| b.name == *n);
+                    let of_name = s.solid.iter().position(named);
+                    let Some(&solid) = of_name.and_then(|k| solids.get(k)) else {
+                        return Err(wrong("solid", "there is no such body".into()));
+                    };
+                    Watch::Solid(solid)
                 }
                 (d::ProbeKind::Volume, Some(obstacle)) => {
                     if world.volume_inside(obstacle).is_none() {

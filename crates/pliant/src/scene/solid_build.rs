@@ -12,7 +12,9 @@ use crate::mesh::{
     CreaturePreset, TetBall, TetBlock, TetMesh, cube_of_lesmes, read_mesh, read_tet_mesh,
     tetrahedralise,
 };
-use crate::solid::{Solid, SolidError, SolidSettings};
+use crate::slots::Handle;
+use crate::solid::{GrabSettings, Solid, SolidError, SolidSettings};
+use crate::world::World;
 
 impl Scene {
     /// Makes all bodies, at their places and with their pins and loads.
@@ -42,12 +44,14 @@ impl Scene {
             max_inverse_mass: s.max_inverse_mass,
             step: s.step,
             thickness: s.thickness,
+            friction: s.friction,
+            self_contact: s.self_contact,
         };
         let mut solid = Solid::new(settings, mesh).map_err(|e| {
             let place = match &e {
                 SolidError::Mesh(_) => "shape",
                 SolidError::Setting { key, .. } => match *key {
-                    "mass" | "max_inverse_mass" | "step" | "thickness" => key,
+                    "mass" | "max_inverse_mass" | "step" | "thickness" | "friction" => key,
                     _ => "model",
                 },
             };
@@ -67,6 +71,38 @@ impl Scene {
             }
         }
         Ok(solid)
+    }
+
+    /// Takes hold of the parts that the scene grabs.
+    pub(super) fn add_grabs(
+        &self,
+        world: &mut World,
+        solids: &[Handle<Solid>],
+    ) -> Result<(), SceneError> {
+        for (i, (s, &solid)) in self.description.solid.iter().zip(solids).enumerate() {
+            for (k, grab) in s.grab.iter().enumerate() {
+                let path = [
+                    Key::Name("solid"),
+                    Key::Item(i),
+                    Key::Name("grab"),
+                    Key::Item(k),
+                ];
+                if let Some(fault) = fault_of(grab) {
+                    return Err(self.at(&path, format!("solid `{}`: {fault}", s.name)));
+                }
+                let settings = GrabSettings {
+                    stiffness: grab.stiffness,
+                    damping: grab.damping,
+                    path: grab.path.iter().map(|k| (k.time, k.shift)).collect(),
+                    release: grab.release,
+                };
+                let held = world.grab(solid, |p| grab.region.contains(p), settings);
+                if held.is_none() {
+                    return Err(self.nothing_there(&path, &s.name));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn nothing_there(&self, path: &[Key<'_>], name: &str) -> SceneError {
@@ -123,4 +159,26 @@ impl Scene {
             }
         }
     }
+}
+
+/// What is wrong with the numbers of a grab.
+fn fault_of(grab: &d::Grab) -> Option<String> {
+    let (k, damping) = (grab.stiffness, grab.damping);
+    if !(k > 0.0 && k.is_finite()) {
+        return Some(format!("`stiffness` is {k}, but must be above 0"));
+    }
+    if !(damping >= 0.0 && damping.is_finite()) {
+        return Some(format!("`damping` is {damping}, but must be 0 or more"));
+    }
+    if !grab
+        .path
+        .iter()
+        .all(|k| k.time.is_finite() && is_near(k.shift))
+    {
+        return Some("`path` leads too far".into());
+    }
+    if !grab.path.is_sorted_by(|a, b| a.time < b.time) {
+        return Some("the times of `path` must ascend".into());
+    }
+    None
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::field::Region;
-use crate::solid::{Elastic, Mass, MassSharing, SolidModel};
+use crate::solid::{Elastic, GrabSettings, Mass, MassSharing, SolidModel, SolidSettings};
 
 /// A deformable body.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,13 @@ pub struct Solid {
     /// Distance at which its points touch obstacles, in metres; 5 % of the mean edge
     /// if left out.
     pub thickness: Option<f32>,
+    /// Coefficient of friction with other bodies; 0.5 if left out. Two bodies have the
+    /// geometric mean of theirs; obstacles bring their own.
+    #[serde(default = "default_friction")]
+    pub friction: f32,
+    /// Whether its parts touch each other; true if left out.
+    #[serde(default = "default_self_contact")]
+    pub self_contact: bool,
     /// Magnification of the shape.
     #[serde(default = "default_scale")]
     pub scale: f32,
@@ -54,6 +61,47 @@ pub struct Solid {
     /// Forces on parts.
     #[serde(default)]
     pub load: Vec<Load>,
+    /// Parts on springs to a place that moves.
+    #[serde(default)]
+    pub grab: Vec<Grab>,
+}
+
+/// A part of a body on springs to a place that moves, as if a hand or a tool held it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grab {
+    /// Points that start in here.
+    pub region: Region,
+    /// Stiffness of the spring in N/m; 500 if left out.
+    #[serde(default = "default_grab_stiffness")]
+    pub stiffness: f32,
+    /// Damping in N s/m; 5 if left out.
+    #[serde(default = "default_grab_damping")]
+    pub damping: f32,
+    /// Where it goes; it stays if left out.
+    #[serde(default)]
+    pub path: Vec<GrabKey>,
+    /// When it lets go, in seconds; never if left out.
+    pub release: Option<f64>,
+}
+
+/// A place of a grab at a time; it goes straight from one to the next.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrabKey {
+    /// Time in seconds.
+    pub time: f64,
+    /// Shift in metres from where it took hold.
+    #[schemars(with = "[f32; 3]")]
+    pub shift: Vec3,
+}
+
+fn default_grab_stiffness() -> f32 {
+    GrabSettings::default().stiffness
+}
+
+fn default_grab_damping() -> f32 {
+    GrabSettings::default().damping
 }
 
 /// A part of a body that is held, or moved whatever pulls it.
@@ -153,6 +201,14 @@ fn default_name() -> String {
 
 fn default_model() -> SolidModel {
     SolidModel::Elastic(Elastic::default())
+}
+
+fn default_friction() -> f32 {
+    SolidSettings::FRICTION
+}
+
+fn default_self_contact() -> bool {
+    true
 }
 
 fn default_scale() -> f32 {

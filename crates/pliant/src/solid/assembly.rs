@@ -31,6 +31,10 @@ pub(super) struct ElasticBody {
     around: Vec<Corner>,
     /// Last change of velocity: where the solver starts.
     pub change: Vec<Vec3A>,
+    /// Masses with their damping: the part of the equations beside the stiffness.
+    pub diagonal: Vec<f32>,
+    /// Right-hand side of the equations of this step, in N s.
+    pub right: Vec<Vec3A>,
     /// How points may move in this step.
     pub freedom: Vec<Freedom>,
     pub scratch: Scratch,
@@ -54,7 +58,8 @@ pub(super) struct ElementState {
     pub rotation: Quat,
     /// Strain that stays.
     pub plastic: Mat3A,
-    /// Rotation (corotational) or deformation gradient (neo-Hookean).
+    /// Corotational: the turned gradients of corners 1, 2 and 3. Neo-Hookean: the
+    /// deformation gradient.
     frame: Mat3A,
     /// First Piola-Kirchhoff stress in Pa.
     pub stress: Mat3A,
@@ -110,6 +115,8 @@ impl ElasticBody {
             start,
             around,
             change: vec![Vec3A::ZERO; points],
+            diagonal: Vec::new(),
+            right: Vec::new(),
             freedom: vec![Freedom::Free; points],
             scratch: Scratch::default(),
             outcome: Outcome::default(),
@@ -124,8 +131,8 @@ impl ElasticBody {
         self.compute_elements(tets, displacement, dt);
         let (law, elements, state) = (self.law, &self.elements, &self.state);
         let (start, around) = (&self.start, &self.around);
-        let rows: Vec<u32> = self.stiffness.start.clone();
-        let tasks = self.stiffness.tasks_mut().into_iter();
+        let (rows, tasks) = self.stiffness.tasks_mut();
+        let tasks = tasks.into_iter();
         let tasks = tasks.zip(self.force.chunks_mut(ROWS)).collect();
         run(tasks, |((first, blocks), force)| {
             blocks.fill(Mat3A::ZERO);
@@ -140,7 +147,7 @@ impl ElasticBody {
                     let volume = elements.volume[t];
                     let own = gradients[corner.corner as usize];
                     *force -= volume * (state[t].stress * own);
-                    law.add_blocks(&state[t], own, &gradients, volume, &corner.slots, row);
+                    law.add_blocks(&state[t], &gradients, volume, corner, row);
                 }
             }
             0.0
@@ -181,12 +188,14 @@ impl ElasticBody {
                 match law {
                     Law::Corotational(law) => {
                         state.rotation = rotation(f, state.rotation);
-                        state.frame = Mat3A::from_quat(state.rotation);
-                        let total = strain(state.rotation, state.frame, gradient);
+                        let r = Mat3A::from_quat(state.rotation);
+                        let total = strain(state.rotation, r, gradient);
                         if let Some(plasticity) = plasticity {
                             plasticity.flow(&mut state.plastic, total, dt);
                         }
-                        state.stress = law.stress(state.frame, total - state.plastic);
+                        state.stress = law.stress(r, total - state.plastic);
+                        let [b1, b2, b3] = elements.gradient[t];
+                        state.frame = Mat3A::from_cols(r * b1, r * b2, r * b3);
                     }
                     Law::NeoHookean(law) => {
                         state.frame = f;
@@ -227,7 +236,7 @@ impl ElasticBody {
             + std::mem::size_of::<ElementState>() * self.state.len()
             + 52 * self.stiffness.block.len()
             + std::mem::size_of::<Corner>() * self.around.len()
-            + 160 * self.force.len()
+            + 180 * self.force.len()
     }
 }
 
@@ -237,22 +246,24 @@ impl Law {
     fn add_blocks(
         &self,
         state: &ElementState,
-        own: Vec3A,
         gradients: &[Vec3A; 4],
         volume: f32,
-        slots: &[u16; 4],
+        corner: &Corner,
         row: &mut [Mat3A],
     ) {
         match self {
             Law::Corotational(law) => {
-                let ci = state.frame * (own * volume);
-                for (b, slot) in gradients.iter().zip(slots) {
-                    row[usize::from(*slot)] += law.block(ci, state.frame * *b);
+                let [c1, c2, c3] = [state.frame.x_axis, state.frame.y_axis, state.frame.z_axis];
+                let turned = [-(c1 + c2 + c3), c1, c2, c3];
+                let ci = turned[usize::from(corner.corner)] * volume;
+                for (c, slot) in turned.into_iter().zip(corner.slots) {
+                    row[usize::from(slot)] += law.block(ci, c);
                 }
             }
             Law::NeoHookean(law) => {
                 let (f, g) = (state.frame, cofactor(state.frame));
-                for (b, slot) in gradients.iter().zip(slots) {
+                let own = gradients[usize::from(corner.corner)];
+                for (b, slot) in gradients.iter().zip(&corner.slots) {
                     row[usize::from(*slot)] += law.block(&state.tangent, f, g, own * volume, *b);
                 }
             }

@@ -48,6 +48,22 @@ impl BlockMatrix {
         }
     }
 
+    /// A matrix of `n` rows without any block: that of a body whose forces are explicit.
+    pub fn empty(n: usize) -> BlockMatrix {
+        BlockMatrix {
+            start: vec![0; n + 1],
+            column: Vec::new(),
+            block: Vec::new(),
+        }
+    }
+
+    /// The block on the diagonal of row `i`; zero if the row has none.
+    #[inline]
+    pub fn diagonal(&self, i: usize) -> Mat3A {
+        let row = self.row(i);
+        self.block[row].first().copied().unwrap_or(Mat3A::ZERO)
+    }
+
     /// Blocks of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> std::ops::Range<usize> {
@@ -71,20 +87,34 @@ impl BlockMatrix {
             .fold(Vec3A::ZERO, |sum, (b, &c)| sum + *b * x[c as usize])
     }
 
-    /// Splits the blocks into those of `ROWS` rows each, with the first row's number.
-    pub fn tasks_mut(&mut self) -> Vec<(usize, &mut [Mat3A])> {
+    /// The product with `x`.
+    pub fn times(&self, x: &[Vec3A], out: &mut Vec<Vec3A>) {
+        out.resize(x.len(), Vec3A::ZERO);
+        run(out.chunks_mut(ROWS).enumerate().collect(), |(k, out)| {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = self.row_times(k * ROWS + i, x);
+            }
+            0.0
+        });
+    }
+
+    /// Where rows start, and the blocks split into those of `ROWS` rows each, with the
+    /// first row's number.
+    pub fn tasks_mut(&mut self) -> (&[u32], Vec<(usize, &mut [Mat3A])>) {
         let mut rest: &mut [Mat3A] = &mut self.block;
-        let n = self.start.len() - 1;
-        (0..n)
+        let start: &[u32] = &self.start;
+        let n = start.len() - 1;
+        let tasks = (0..n)
             .step_by(ROWS)
             .map(|first| {
                 let last = (first + ROWS).min(n);
-                let count = (self.start[last] - self.start[first]) as usize;
+                let count = (start[last] - start[first]) as usize;
                 let (own, others) = std::mem::take(&mut rest).split_at_mut(count);
                 rest = others;
                 (first, own)
             })
-            .collect()
+            .collect();
+        (start, tasks)
     }
 }
 

@@ -35,6 +35,11 @@ impl Solid {
                 out.u64(body.previous.len() as u64);
                 vectors(out, &body.previous);
             }
+            Body::Matched(body) => {
+                for cluster in &body.clusters {
+                    out.f32s(&cluster.rotation.to_array());
+                }
+            }
             Body::Elastic(body) => {
                 vectors(out, &body.change);
                 for state in &body.state {
@@ -85,6 +90,13 @@ impl Solid {
                 }
                 body.previous.resize(n, Vec3A::ZERO);
                 read_vectors(from, &mut body.previous)?;
+            }
+            Body::Matched(body) => {
+                for cluster in &mut body.clusters {
+                    let mut q = [0.0; 4];
+                    from.f32s(&mut q)?;
+                    cluster.rotation = Quat::from_array(q);
+                }
             }
             Body::Elastic(body) => {
                 read_vectors(from, &mut body.change)?;

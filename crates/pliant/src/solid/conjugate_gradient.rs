@@ -17,6 +17,15 @@ pub(super) enum Freedom {
 }
 
 impl Freedom {
+    /// That of a point of this inverse mass: 0 is pinned.
+    pub fn of(inverse_mass: f32) -> Freedom {
+        if inverse_mass == 0.0 {
+            Freedom::Fixed
+        } else {
+            Freedom::Free
+        }
+    }
+
     #[inline]
     pub fn filter(self, v: Vec3A) -> Vec3A {
         match self {
@@ -25,6 +34,22 @@ impl Freedom {
             Freedom::Fixed => Vec3A::ZERO,
         }
     }
+}
+
+/// A symmetric matrix of 3 x 3 blocks that the solver can multiply row by row.
+pub(super) trait Matrix: Sync {
+    /// What joins rows besides their blocks, at `x`: computed once per product and
+    /// handed to every row.
+    fn links(&self, _x: &[Vec3A], _out: &mut Vec<Vec3A>) {}
+
+    /// Row `i` of the product with `x`.
+    fn row_times(&self, i: usize, x: &[Vec3A], links: &[Vec3A]) -> Vec3A;
+
+    /// The block on the diagonal of row `i`.
+    fn diagonal_block(&self, i: usize) -> Mat3A;
+
+    /// How point `i` may move.
+    fn freedom(&self, i: usize) -> Freedom;
 }
 
 /// The matrix `diagonal + scale K`.
@@ -38,6 +63,7 @@ pub(super) struct System<'a> {
 /// Vectors that the solver keeps between calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
+    links: Vec<Vec3A>,
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     image: Vec<Vec3A>,
@@ -52,128 +78,162 @@ pub(super) struct Outcome {
     pub residual: f64,
 }
 
-impl System<'_> {
+impl Matrix for System<'_> {
     #[inline]
-    fn row_times(&self, i: usize, x: &[Vec3A]) -> Vec3A {
+    fn row_times(&self, i: usize, x: &[Vec3A], _links: &[Vec3A]) -> Vec3A {
         self.diagonal[i] * x[i] + self.scale * self.stiffness.row_times(i, x)
     }
 
-    /// The whole product without any filter.
-    pub fn times(&self, x: &[Vec3A], out: &mut Vec<Vec3A>) {
-        out.resize(x.len(), Vec3A::ZERO);
-        run(out.chunks_mut(ROWS).enumerate().collect(), |(k, out)| {
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = self.row_times(k * ROWS + i, x);
-            }
-            0.0
-        });
+    fn diagonal_block(&self, i: usize) -> Mat3A {
+        self.stiffness.diagonal(i) * self.scale
+            + Mat3A::from_diagonal(glam::Vec3::splat(self.diagonal[i]))
     }
 
-    /// Improves `x`, whose constrained parts stay as they are, until the residual is
-    /// `tolerance` times the right-hand side or the iterations are used up.
-    pub fn solve(
-        &self,
-        b: &[Vec3A],
-        x: &mut [Vec3A],
-        iterations: u32,
-        tolerance: f64,
-        scratch: &mut Scratch,
-    ) -> Outcome {
-        let n = x.len();
-        let Scratch {
-            residual: r,
-            direction: p,
-            image: q,
-            inverse,
-        } = scratch;
-        for list in [&mut *r, p, q] {
-            list.resize(n, Vec3A::ZERO);
-        }
-        inverse.resize(n, Mat3A::IDENTITY);
-        // Preconditioner, residual and the size of the right-hand side in one pass.
-        let tasks = tasks3(inverse, r, p);
-        let size = run(tasks, |(first, inverse, r, p)| {
-            let mut size = 0.0;
-            for k in 0..r.len() {
-                let i = first + k;
-                let own = self.stiffness.block[self.stiffness.start[i] as usize];
-                let d =
-                    own * self.scale + Mat3A::from_diagonal(glam::Vec3::splat(self.diagonal[i]));
-                inverse[k] = d.inverse();
-                let freedom = self.freedom[i];
-                let given = freedom.filter(b[i]);
-                size += f64::from(given.dot(freedom.filter(inverse[k] * given)));
-                r[k] = freedom.filter(b[i] - self.row_times(i, x));
-                p[k] = freedom.filter(inverse[k] * r[k]);
-            }
-            size
-        });
-        let pairs = r.chunks(ROWS).zip(p.chunks(ROWS)).collect();
-        let mut rz = run(pairs, |(r, p)| dot(r, p));
-        let goal = tolerance * tolerance * size;
-        let mut outcome = Outcome::default();
-        while outcome.iterations < iterations && rz > goal && rz > 0.0 {
-            let shared: &[Vec3A] = p;
-            let tasks = q.chunks_mut(ROWS).enumerate().collect();
-            let curvature = run(tasks, |(k, q)| {
-                let mut sum = 0.0;
-                for (i, q) in q.iter_mut().enumerate() {
-                    let i = k * ROWS + i;
-                    *q = self.freedom[i].filter(self.row_times(i, shared));
-                    sum += f64::from(q.dot(shared[i]));
-                }
-                sum
-            });
-            // Not positive only if the stiffness is indefinite: what is found so far
-            // is still a descent.
-            if curvature.is_nan() || curvature <= 0.0 {
-                if outcome.iterations == 0 {
-                    x.iter_mut().zip(&*p).for_each(|(x, p)| *x += *p);
-                }
-                break;
-            }
-            let step = (rz / curvature) as f32;
-            let inverse: &[Mat3A] = inverse;
-            let tasks = x
-                .chunks_mut(ROWS)
-                .zip(r.chunks_mut(ROWS))
-                .zip(q.chunks_mut(ROWS))
-                .enumerate()
-                .collect();
-            // The image is done with: it takes the preconditioned residual.
-            let next = run(tasks, |(chunk, ((x, r), q))| {
-                let mut sum = 0.0;
-                for k in 0..x.len() {
-                    let i = chunk * ROWS + k;
-                    x[k] += step * shared[i];
-                    r[k] -= step * q[k];
-                    q[k] = self.freedom[i].filter(inverse[i] * r[k]);
-                    sum += f64::from(r[k].dot(q[k]));
-                }
-                sum
-            });
-            let keep = (next / rz) as f32;
-            run(
-                p.chunks_mut(ROWS).zip(q.chunks(ROWS)).collect(),
-                |(p, q)| {
-                    for (p, q) in p.iter_mut().zip(q) {
-                        *p = *q + keep * *p;
-                    }
-                    0.0
-                },
-            );
-            rz = next;
-            outcome.iterations += 1;
-        }
-        outcome.residual = if size > 0.0 {
-            (rz.max(0.0) / size).sqrt()
-        } else {
-            0.0
-        };
-        outcome
+    #[inline]
+    fn freedom(&self, i: usize) -> Freedom {
+        self.freedom[i]
     }
 }
 
+impl System<'_> {
+    /// The whole product without any filter.
+    pub fn times(&self, x: &[Vec3A], out: &mut Vec<Vec3A>) {
+        self.stiffness.times(x, out);
+        for ((out, x), d) in out.iter_mut().zip(x).zip(self.diagonal) {
+            *out = *d * *x + self.scale * *out;
+        }
+    }
+}
+
+/// Steps end their solve when what is left would change velocities by this much, in m/s.
+const NOTHING: f64 = 1e-7;
+
+/// When a solve ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// Most iterations.
+    pub iterations: u32,
+    /// Residual over right-hand side.
+    pub tolerance: f64,
+    /// A residual that is as good as none, squared in the norm of the preconditioner: a
+    /// body at rest has next to nothing on the right-hand side to compare with.
+    pub floor: f64,
+}
+
+impl Budget {
+    /// That of a step of bodies of this mass in kg.
+    pub fn of_step(iterations: u32, tolerance: f64, mass: f64) -> Budget {
+        Budget {
+            iterations,
+            tolerance,
+            floor: mass * NOTHING * NOTHING,
+        }
+    }
+}
+
+/// Improves `x`, whose constrained parts stay as they are, until the budget is met.
+pub(super) fn solve(
+    matrix: &impl Matrix,
+    b: &[Vec3A],
+    x: &mut [Vec3A],
+    budget: Budget,
+    scratch: &mut Scratch,
+) -> Outcome {
+    let n = x.len();
+    let Scratch {
+        residual: r,
+        direction: p,
+        image: q,
+        inverse,
+        links: joined,
+    } = scratch;
+    for list in [&mut *r, p, q] {
+        list.resize(n, Vec3A::ZERO);
+    }
+    inverse.resize(n, Mat3A::IDENTITY);
+    matrix.links(x, joined);
+    let links: &[Vec3A] = joined;
+    // Preconditioner, residual and the size of the right-hand side in one pass.
+    let tasks = tasks3(inverse, r, p);
+    let size = run(tasks, |(first, inverse, r, p)| {
+        let mut size = 0.0;
+        for k in 0..r.len() {
+            let i = first + k;
+            inverse[k] = matrix.diagonal_block(i).inverse();
+            let freedom = matrix.freedom(i);
+            let given = freedom.filter(b[i]);
+            size += f64::from(given.dot(freedom.filter(inverse[k] * given)));
+            r[k] = freedom.filter(b[i] - matrix.row_times(i, x, links));
+            p[k] = freedom.filter(inverse[k] * r[k]);
+        }
+        size
+    });
+    let pairs = r.chunks(ROWS).zip(p.chunks(ROWS)).collect();
+    let mut rz = run(pairs, |(r, p)| dot(r, p));
+    let goal = (budget.tolerance * budget.tolerance * size).max(budget.floor);
+    let mut outcome = Outcome::default();
+    while outcome.iterations < budget.iterations && rz > goal && rz > 0.0 {
+        let shared: &[Vec3A] = p;
+        matrix.links(shared, joined);
+        let links: &[Vec3A] = joined;
+        let tasks = q.chunks_mut(ROWS).enumerate().collect();
+        let curvature = run(tasks, |(k, q)| {
+            let mut sum = 0.0;
+            for (i, q) in q.iter_mut().enumerate() {
+                let i = k * ROWS + i;
+                *q = matrix.freedom(i).filter(matrix.row_times(i, shared, links));
+                sum += f64::from(q.dot(shared[i]));
+            }
+            sum
+        });
+        // Not positive only if the stiffness is indefinite: what is found so far
+        // is still a descent.
+        if curvature.is_nan() || curvature <= 0.0 {
+            if outcome.iterations == 0 {
+                x.iter_mut().zip(&*p).for_each(|(x, p)| *x += *p);
+            }
+            break;
+        }
+        let step = (rz / curvature) as f32;
+        let inverse: &[Mat3A] = inverse;
+        let tasks = x
+            .chunks_mut(ROWS)
+            .zip(r.chunks_mut(ROWS))
+            .zip(q.chunks_mut(ROWS))
+            .enumerate()
+            .collect();
+        // The image is done with: it takes the preconditioned residual.
+        let next = run(tasks, |(chunk, ((x, r), q))| {
+            let mut sum = 0.0;
+            for k in 0..x.len() {
+                let i = chunk * ROWS + k;
+                x[k] += step * shared[i];
+                r[k] -= step * q[k];
+                q[k] = matrix.freedom(i).filter(inverse[i] * r[k]);
+                sum += f64::from(r[k].dot(q[k]));
+            }
+            sum
+        });
+        let keep = (next / rz) as f32;
+        run(
+            p.chunks_mut(ROWS).zip(q.chunks(ROWS)).collect(),
+            |(p, q)| {
+                for (p, q) in p.iter_mut().zip(q) {
+                    *p = *q + keep * *p;
+                }
+                0.0
+            },
+        );
+        rz = next;
+        outcome.iterations += 1;
+    }
+    outcome.residual = if size > 0.0 {
+        (rz.max(0.0) / size).sqrt()
+    } else {
+        0.0
+    };
+    outcome
+}
 type Task3<'a> = (usize, &'a mut [Mat3A], &'a mut [Vec3A], &'a mut [Vec3A]);
 
 fn tasks3<'a>(a: &'a mut [Mat3A], b: &'a mut [Vec3A], c: &'a mut [Vec3A]) -> Vec<Task3<'a>> {

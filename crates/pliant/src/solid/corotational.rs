@@ -10,6 +10,8 @@ use super::settings::Plasticity;
 const ROUNDS: usize = 40;
 /// An angle below this is none.
 const STILL: f32 = 1e-6;
+/// Below this angle the tangent of its half is as good as the half.
+const SMALL: f32 = 0.1;
 
 /// Lamé's constants in Pa.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +28,12 @@ pub(super) fn rotation(f: Mat3A, guess: Quat) -> Quat {
     for _ in 0..ROUNDS {
         let r = Mat3A::from_quat(q);
         let turn = r.x_axis.cross(f.x_axis) + r.y_axis.cross(f.y_axis) + r.z_axis.cross(f.z_axis);
+        let sum = r.x_axis.dot(f.x_axis) + r.y_axis.dot(f.y_axis) + r.z_axis.dot(f.z_axis);
+        // Near the maximum the step is about turn / (2/3 tr): too small to matter.
+        if turn.length() <= STILL * sum {
+            break;
+        }
         let m = f * r.transpose();
-        let sum = trace(m);
         // The curvature tr(M) I - sym(M).
         let h = Mat3A::from_diagonal(glam::Vec3::splat(sum)) - (m + m.transpose()) * 0.5;
         let minor = h.x_axis.x * h.y_axis.y - h.x_axis.y * h.x_axis.y;
@@ -48,7 +54,13 @@ pub(super) fn rotation(f: Mat3A, guess: Quat) -> Quat {
         }
         // More than a radian at once would overshoot.
         let step = step * (1.0 / angle).min(1.0);
-        q = (Quat::from_scaled_axis(step.into()) * q).normalize();
+        let turn = if angle < SMALL {
+            let half = 0.5 * step;
+            Quat::from_xyzw(half.x, half.y, half.z, 1.0)
+        } else {
+            Quat::from_scaled_axis(step.into())
+        };
+        q = (turn * q).normalize();
     }
     q
 }

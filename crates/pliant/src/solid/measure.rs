@@ -1,8 +1,7 @@
-//! What can be measured of a body: energies, volume, stress, reaction forces.
+//! What can be measured of a body as a whole: energies, volume, internal forces.
 
-use glam::{Mat3A, Vec3, Vec3A};
+use glam::Vec3;
 
-use super::element::{norm_squared, trace};
 use super::settings::SolidModel;
 use super::state::{Body, Solid};
 
@@ -45,6 +44,7 @@ impl Solid {
             Body::Elastic(body) => {
                 energy.elastic = body.energy(&self.mesh.tets, &self.displacement)
             }
+            Body::Matched(_) => {}
         }
         energy
     }
@@ -67,35 +67,6 @@ impl Solid {
             .collect()
     }
 
-    /// Von Mises stress of every element in Pa; springs have none.
-    pub fn von_mises(&self) -> Option<Vec<f32>> {
-        let Body::Elastic(body) = &self.body else {
-            return None;
-        };
-        let of = |t: usize| {
-            let u = self.mesh.tets[t].map(|v| self.displacement[v as usize]);
-            let f = Mat3A::IDENTITY + body.elements.displacement_gradient(t, u);
-            // Cauchy stress P Fᵀ / J; a flat element has no definite one.
-            let j = f.determinant().abs().max(1e-3);
-            let cauchy = body.state[t].stress * f.transpose() * (1.0 / j);
-            let mean = Mat3A::from_diagonal(Vec3::splat(trace(cauchy) / 3.0));
-            (1.5 * norm_squared(cauchy - mean)).sqrt()
-        };
-        Some((0..self.mesh.tets.len()).map(of).collect())
-    }
-
-    /// Mean force of obstacles and pins on the body in the last sub-step, in N;
-    /// springs do not know it.
-    pub fn reaction(&self) -> Vec3 {
-        match &self.body {
-            Body::Elastic(body) if self.last_step > 0.0 => {
-                let sum = body.reaction.iter().fold(Vec3A::ZERO, |sum, r| sum + *r);
-                Vec3::from(sum) / self.last_step
-            }
-            _ => Vec3::ZERO,
-        }
-    }
-
     /// Mean over the elements around each point.
     pub(super) fn to_points(&self, per_element: &[f32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.len()];
@@ -109,7 +80,8 @@ impl Solid {
         sum.iter().zip(count).map(|(s, n)| s / n.max(1.0)).collect()
     }
 
-    /// Internal forces on all points at the present state in N, without gravity.
+    /// Internal forces on all points at the present state in N, without gravity; shape
+    /// matching has none.
     pub fn internal_forces(&mut self) -> Vec<Vec3> {
         match &mut self.body {
             Body::Springs(body) => {
@@ -122,6 +94,7 @@ impl Solid {
                 body.compute_forces(&self.mesh.tets, &self.displacement);
                 body.force.iter().map(|f| (*f).into()).collect()
             }
+            Body::Matched(_) => vec![Vec3::ZERO; self.displacement.len()],
         }
     }
 

@@ -11,8 +11,12 @@
 //!   `neo_hookean.rs` the two materials, `assembly.rs` forces and stiffness,
 //!   `block_matrix.rs` and `conjugate_gradient.rs` the linear solver, `implicit.rs`
 //!   the time step, `settle.rs` the shape at rest under load.
-//! - `contact.rs`: points against obstacles, for both.
-//! - `measure.rs`: energies, volumes, stresses, reaction forces; `checkpoint.rs`.
+//! - `shape_matching.rs`: rigid, linear and quadratic, in clusters or as a whole.
+//! - `contact.rs`: points against obstacles, for both; `meet/`: bodies against each
+//!   other and themselves.
+//! - `grab.rs`: points on springs to a place that a user moves, with a force read-out.
+//! - `measure.rs`: energies and volumes; `fields.rs`: strain, stress, reaction forces;
+//!   `checkpoint.rs`.
 
 mod assembly;
 mod block_matrix;
@@ -22,13 +26,17 @@ mod contact;
 mod corotational;
 mod element;
 mod explicit;
+mod fields;
+mod grab;
 mod implicit;
 mod mass;
 mod measure;
+mod meet;
 mod neo_hookean;
 mod patches;
 mod settings;
 mod settle;
+mod shape_matching;
 mod springs;
 mod stable_step;
 mod state;
@@ -37,11 +45,15 @@ mod strain_limit;
 mod tests;
 
 pub use contact::Environment;
+pub use fields::Symmetric;
+pub use grab::{Grab, GrabSettings};
 pub use mass::MassReport;
 pub use measure::SolidEnergy;
+pub use meet::{BodyContact, Depth};
+pub(crate) use meet::{Meetings, deepest};
 pub use settings::{
-    Elastic, ElasticLaw, Integrator, Mass, MassSharing, Passes, Plasticity, SolidError, SolidModel,
-    SolidSettings, Springs, VolumeForce,
+    Elastic, ElasticLaw, Fit, Integrator, Mass, MassSharing, Passes, Plasticity, ShapeMatching,
+    SolidError, SolidModel, SolidSettings, Springs, VolumeForce,
 };
 pub use settle::{SettleError, SettleReport, SettleSettings};
 pub use stable_step::{StableStep, Stiffest};

@@ -26,9 +26,17 @@ pub struct SolidSettings {
     /// Distance at which its points touch obstacles, in metres; 5 % of the mean
     /// edge if left out.
     pub thickness: Option<f32>,
+    /// Coefficient of friction with other bodies; two bodies have the geometric mean of
+    /// theirs. Obstacles bring their own.
+    pub friction: f32,
+    /// Whether its parts touch each other.
+    pub self_contact: bool,
 }
 
 impl SolidSettings {
+    /// Coefficient of friction, if none is given.
+    pub const FRICTION: f32 = 0.5;
+
     /// A body of a model, with the density of water.
     pub fn new(name: impl Into<String>, model: SolidModel) -> SolidSettings {
         SolidSettings {
@@ -39,6 +47,8 @@ impl SolidSettings {
             max_inverse_mass: None,
             step: None,
             thickness: None,
+            friction: SolidSettings::FRICTION,
+            self_contact: true,
         }
     }
 }
@@ -51,6 +61,68 @@ pub enum SolidModel {
     Springs(Springs),
     /// Finite elements with the moduli of a material.
     Elastic(Elastic),
+    /// Shape matching: not a material, but stable for any step (Müller et al. 2005).
+    Matching(ShapeMatching),
+}
+
+/// Shape matching: points are drawn to where the shape at rest fits them best.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShapeMatching {
+    /// How the shape at rest may be changed to fit.
+    pub fit: Fit,
+    /// Share of the way to the fitted shape that points go in 10 ms, above 0 to 1.
+    pub stiffness: f32,
+    /// Share of the change that fits best, 0 to 1; the rest is a rotation.
+    pub yielding: f32,
+    /// Half the width of the overlapping boxes of points that keep a shape together, in
+    /// metres; the whole body if left out.
+    pub cluster: Option<f32>,
+}
+
+impl Default for ShapeMatching {
+    fn default() -> Self {
+        ShapeMatching {
+            fit: Fit::default(),
+            stiffness: 0.3,
+            yielding: 0.5,
+            cluster: None,
+        }
+    }
+}
+
+/// How a shape may be changed to fit its points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fit {
+    /// Turned only.
+    Rigid,
+    /// Turned, stretched and sheared.
+    #[default]
+    Linear,
+    /// Also bent and twisted.
+    Quadratic,
+}
+
+impl Fit {
+    /// Number of terms of the map.
+    pub(super) fn terms(self) -> usize {
+        match self {
+            Fit::Rigid | Fit::Linear => 3,
+            Fit::Quadratic => 9,
+        }
+    }
+}
+
+impl ShapeMatching {
+    fn check(&self) -> Result<(), SolidError> {
+        let (stiffness, yielding) = (self.stiffness, self.yielding);
+        let right = stiffness > 0.0 && stiffness <= 1.0;
+        require("stiffness", stiffness, right, "above 0, at most 1")?;
+        let right = (0.0..=1.0).contains(&yielding);
+        require("yielding", yielding, right, "from 0 to 1")?;
+        self.cluster.map_or(Ok(()), |c| positive("cluster", c))
+    }
 }
 
 /// How heavy a body is.
@@ -258,9 +330,11 @@ impl SolidSettings {
                 positive(key, value)?;
             }
         }
+        not_negative("friction", self.friction)?;
         match &self.model {
             SolidModel::Springs(s) => s.check(),
             SolidModel::Elastic(e) => e.check(),
+            SolidModel::Matching(m) => m.check(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use glam::{Vec3, Vec3A};
 use thiserror::Error;
 
-use super::conjugate_gradient::{Freedom, System};
+use super::conjugate_gradient::{Budget, Freedom, System, solve};
 use super::state::{Body, Solid};
 
 /// How exact a shape at rest must be, and what it may cost.
@@ -82,17 +82,7 @@ impl Solid {
         let load: Vec<Vec3A> = (0..n)
             .map(|i| (self.load[i] + self.mass[i] * gravity).into())
             .collect();
-        let freedom: Vec<Freedom> = self
-            .inverse_mass
-            .iter()
-            .map(|&w| {
-                if w == 0.0 {
-                    Freedom::Fixed
-                } else {
-                    Freedom::Free
-                }
-            })
-            .collect();
+        let freedom: Vec<Freedom> = self.inverse_mass.iter().map(|&w| Freedom::of(w)).collect();
         let nothing = vec![0.0; n];
         let mut report = SettleReport {
             rounds: 0,
@@ -112,7 +102,17 @@ impl Solid {
             };
             let mut step = vec![Vec3A::ZERO; n];
             let mut scratch = std::mem::take(&mut body.scratch);
-            let outcome = system.solve(&b, &mut step, settings.iterations, 1e-3, &mut scratch);
+            let outcome = solve(
+                &system,
+                &b,
+                &mut step,
+                Budget {
+                    iterations: settings.iterations,
+                    tolerance: 1e-3,
+                    floor: 0.0,
+                },
+                &mut scratch,
+            );
             body.scratch = scratch;
             report.iterations += outcome.iterations;
             report.rounds += 1;

@@ -8,6 +8,7 @@ use super::explicit::Moving;
 use super::implicit::TouchList;
 use super::mass::{MassReport, inverse_masses};
 use super::settings::{SolidError, SolidModel, SolidSettings};
+use super::shape_matching::MatchedBody;
 use super::springs::SpringBody;
 use super::stable_step::StableStep;
 use super::strain_limit::limit_strain;
@@ -16,7 +17,7 @@ use crate::math::{Xyz, XyzVec};
 use crate::mesh::TetMesh;
 use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
 
-/// Sub-step of finite elements, if none is given, in seconds.
+/// Sub-step of finite elements and shape matching, if none is given, in seconds.
 const ELASTIC_STEP: f32 = 0.005;
 /// Share of the longest stable step that springs take, if none is given: the
 /// estimate is from below, and springs stiffen under load.
@@ -58,6 +59,8 @@ pub struct Solid {
     /// Forces from outside in N.
     pub(super) load: Vec<Vec3>,
     pub(super) touching: TouchList,
+    /// Where they touch, from the beginning of a step to its end.
+    touches: Vec<(u32, u32, crate::contact::Touch)>,
     pub(super) body: Body,
     pub(super) thickness: f32,
     pub(super) mass_report: MassReport,
@@ -74,6 +77,7 @@ pub struct Solid {
 pub(super) enum Body {
     Springs(Box<SpringBody>),
     Elastic(Box<ElasticBody>),
+    Matched(Box<MatchedBody>),
 }
 
 impl Solid {
@@ -86,6 +90,11 @@ impl Solid {
                 Body::Springs(Box::new(SpringBody::new(s.clone(), &mut mesh)))
             }
             SolidModel::Elastic(e) => Body::Elastic(Box::new(ElasticBody::new(e.clone(), &mesh))),
+            SolidModel::Matching(m) => {
+                let mass: Vec<f32> = inverse_masses(&mesh, &settings).0;
+                let mass: Vec<f32> = mass.iter().map(|w| 1.0 / w).collect();
+                Body::Matched(Box::new(MatchedBody::new(*m, &mesh, &mass)))
+            }
         };
         let (inverse_mass, mass_report) = inverse_masses(&mesh, &settings);
         let surface = mesh.surface();
@@ -111,6 +120,7 @@ impl Solid {
             velocity: vec![Vec3A::ZERO; n],
             load: vec![Vec3::ZERO; n],
             touching: Vec::new(),
+            touches: Vec::new(),
             body,
             thickness,
             stable: None,
@@ -202,7 +212,7 @@ impl Solid {
     /// elements.
     pub fn solver(&self) -> Option<(u32, f64)> {
         match &self.body {
-            Body::Springs(_) => None,
+            Body::Springs(_) | Body::Matched(_) => None,
             Body::Elastic(body) => Some((body.outcome.iterations, body.outcome.residual)),
         }
     }
@@ -305,7 +315,15 @@ impl Solid {
         h: f32,
         around: &Environment<'_>,
     ) -> Vec<Contact> {
-        let mut contacts = Vec::new();
+        self.begin(h, around);
+        if let Body::Elastic(body) = &mut self.body {
+            body.solve_alone(h);
+        }
+        self.end(matter, h, around)
+    }
+
+    /// The first part of a step: springs move, finite elements set up their equations.
+    pub(crate) fn begin(&mut self, h: f32, around: &Environment<'_>) {
         let mut state = Moving {
             rest: &self.mesh.points,
             inverse_mass: &self.inverse_mass,
@@ -325,8 +343,9 @@ impl Solid {
                     h,
                 );
             }
+            Body::Matched(body) => body.step(&mut state, h, around),
             Body::Elastic(body) => {
-                let touches = find_touches(
+                self.touches = find_touches(
                     &self.skin,
                     &self.position_view,
                     &state,
@@ -334,30 +353,40 @@ impl Solid {
                     &mut self.touching,
                     around,
                 );
-                let rubbing: Vec<Vec3A> = self
-                    .touching
-                    .iter()
-                    .map(|(_, t)| t.rubbing(around.friction_of(t.obstacle)))
-                    .collect();
-                body.step(
-                    &self.mesh.tets,
-                    &self.mass,
-                    &mut state,
-                    &mut self.touching,
-                    h,
-                    around,
-                );
-                for ((i, obstacle, touch), rubbing) in touches.into_iter().zip(rubbing) {
-                    contacts.push(Contact {
-                        matter,
-                        point_id: i,
-                        obstacle,
-                        triangle: touch.triangle,
-                        barycentric: touch.barycentric,
-                        place: touch.point,
-                        impulse: (body.reaction[i as usize] + rubbing).into(),
-                    });
-                }
+                let (tets, mass) = (&self.mesh.tets, &self.mass);
+                body.prepare(tets, mass, &state, &self.touching, h, around);
+            }
+        }
+    }
+
+    /// The last part of a step, when the equations are solved: moves the points past
+    /// all obstacles, and returns what they touched.
+    pub(crate) fn end(&mut self, matter: u32, h: f32, around: &Environment<'_>) -> Vec<Contact> {
+        let mut contacts = Vec::new();
+        if let Body::Elastic(body) = &mut self.body {
+            let mut state = Moving {
+                rest: &self.mesh.points,
+                inverse_mass: &self.inverse_mass,
+                load: &self.load,
+                displacement: &mut self.displacement,
+                velocity: &mut self.velocity,
+            };
+            let rubbing: Vec<Vec3A> = self
+                .touching
+                .iter()
+                .map(|(_, t)| t.rubbing(around.friction_of(t.obstacle)))
+                .collect();
+            body.finish(&mut state, &mut self.touching, h, around);
+            for ((i, obstacle, touch), rubbing) in self.touches.drain(..).zip(rubbing) {
+                contacts.push(Contact {
+                    matter,
+                    point_id: i,
+                    obstacle,
+                    triangle: touch.triangle,
+                    barycentric: touch.barycentric,
+                    place: touch.point,
+                    impulse: (body.reaction[i as usize] + rubbing).into(),
+                });
             }
         }
         if !around.is_empty() {
@@ -486,6 +515,7 @@ impl Matter for Solid {
         let model = match &self.body {
             Body::Springs(body) => body.bytes(),
             Body::Elastic(body) => body.bytes(),
+            Body::Matched(body) => body.bytes(),
         };
         model + 92 * self.len() + 16 * self.mesh.tets.len() + 12 * self.surface.len()
     }

@@ -29,7 +29,7 @@ use crate::mesh::TriMesh;
 /// assert_eq!(crossing.triangle, 0);
 /// assert!((crossing.fraction - 0.25).abs() < 1e-6);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Bvh {
     mesh: Arc<TriMesh>,
     nodes: Vec<Node>,

@@ -9,6 +9,7 @@
 //! Triangles: every structure answers through [`TriangleIndex`]; [`NearestCells`]
 //! answers only which point is nearest, and is what liquids ask.
 
+mod box_hash;
 mod brute;
 mod buckets;
 mod bvh;
@@ -34,6 +35,7 @@ mod triangle_hash;
 #[cfg(test)]
 mod triangle_index_tests;
 
+pub(crate) use box_hash::BoxHash;
 pub use bvh::Bvh;
 pub use bvh_build::Split;
 pub use height_index::HeightIndex;

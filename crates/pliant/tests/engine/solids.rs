@@ -9,7 +9,7 @@ use pliant::contact::{Motion, Path as Way};
 use pliant::mesh::{Cuboid, TetBall, TetBlock, UvSphere};
 use pliant::observe::{Decoder, Encoder};
 use pliant::scene::Scene;
-use pliant::solid::{Elastic, ElasticLaw, SolidModel, SolidSettings, Springs};
+use pliant::solid::{Elastic, ElasticLaw, ShapeMatching, SolidModel, SolidSettings, Springs};
 use pliant::space::Bvh;
 use pliant::{Handle, Obstacle, Solid, StepError, TriMesh, Vec3, World};
 
@@ -46,6 +46,73 @@ fn world() -> World {
         body.put(|p| p, |_| Vec3::new(1.0, -2.0, 0.3));
     }
     world
+}
+
+/// Bodies of two models thrown at each other: they touch within the first steps.
+fn colliding() -> World {
+    let mut world = World::new();
+    let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
+    world.add_obstacle(floor.with_contact(0.0, 0.4));
+    let block = TetBlock {
+        min: Vec3::new(0.4, 0.02, 0.0),
+        max: Vec3::new(0.6, 0.22, 0.2),
+        cells: [4, 4, 4],
+    };
+    let soft = SolidModel::Elastic(Elastic {
+        young: 2e4,
+        ..Elastic::default()
+    });
+    let block = block.build().unwrap();
+    let mut bodies = vec![
+        world
+            .add_solid(SolidSettings::new("block", soft), block)
+            .unwrap(),
+    ];
+    let settings = SolidSettings::new(
+        "matched",
+        SolidModel::Matching(ShapeMatching {
+            cluster: Some(0.1),
+            ..ShapeMatching::default()
+        }),
+    );
+    let ball = TetBall {
+        center: Vec3::new(0.75, 0.15, 0.1),
+        radius: 0.1,
+        tets: 600,
+    };
+    bodies.push(world.add_solid(settings, ball.build().unwrap()).unwrap());
+    for (i, &body) in bodies.iter().enumerate() {
+        let speed = 2.0 - 4.0 * i as f32;
+        let body = world.solid_mut(body).unwrap();
+        body.put(|p| p, |_| Vec3::new(speed, -2.0, 0.3));
+    }
+    world
+}
+
+#[test]
+fn bodies_that_touch_keep_their_bits() {
+    let hash = |threads| {
+        in_threads(threads, || {
+            let mut world = colliding();
+            run(&mut world, 0.03, 0.01);
+            assert!(!world.body_contacts().is_empty());
+            run(&mut world, 0.05, 0.01);
+            world.hash()
+        })
+    };
+    let one = hash(1);
+    assert_eq!(one, hash(2));
+    let mut through = colliding();
+    run(&mut through, 0.05, 0.01);
+    let mut out = Encoder::default();
+    through.save(&mut out);
+    let file = out.finish();
+    run(&mut through, 0.03, 0.01);
+    assert_eq!(through.hash(), one);
+    let mut resumed = colliding();
+    resumed.load(&mut Decoder::open(&file).unwrap()).unwrap();
+    run(&mut resumed, 0.03, 0.01);
+    assert_eq!(through.hash(), resumed.hash());
 }
 
 fn in_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
