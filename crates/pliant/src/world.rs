@@ -11,9 +11,10 @@ use crate::fluid::{
     SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
-use crate::mesh::TetMesh;
+use crate::mesh::{TetMesh, TriMesh};
 use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
+use crate::soft::{Soft, SoftError, SoftSettings};
 use crate::solid::{Solid, SolidError, SolidSettings};
 
 /// The points of any matter: what fields, contact, observers and pictures see.
@@ -165,6 +166,7 @@ pub struct World {
     pub settings: StepSettings,
     pub(crate) fluids: Slots<Fluid>,
     pub(crate) solids: Slots<Solid>,
+    pub(crate) softs: Slots<Soft>,
     pub(crate) obstacles: Slots<Obstacle>,
     pub(crate) fields: Slots<Field>,
     pub(crate) nozzles: Slots<Nozzle>,
@@ -203,6 +205,7 @@ impl World {
             settings: StepSettings::default(),
             fluids: Slots::default(),
             solids: Slots::default(),
+            softs: Slots::default(),
             obstacles: Slots::default(),
             fields: Slots::default(),
             nozzles: Slots::default(),
@@ -319,6 +322,35 @@ impl World {
         self.solids.iter().map(|(_, s)| s)
     }
 
+    /// Adds a soft surface body at rest in the shape of `mesh`.
+    pub fn add_soft(
+        &mut self,
+        settings: SoftSettings,
+        mesh: TriMesh,
+    ) -> Result<Handle<Soft>, SoftError> {
+        Ok(self.softs.add(Soft::new(settings, mesh)?))
+    }
+
+    /// Takes a soft body away.
+    pub fn remove_soft(&mut self, soft: Handle<Soft>) -> Option<Soft> {
+        self.softs.remove(soft)
+    }
+
+    /// A soft body.
+    pub fn soft(&self, handle: Handle<Soft>) -> Option<&Soft> {
+        self.softs.get(handle)
+    }
+
+    /// A soft body, to pin, put elsewhere or give other controls.
+    pub fn soft_mut(&mut self, handle: Handle<Soft>) -> Option<&mut Soft> {
+        self.softs.get_mut(handle)
+    }
+
+    /// All soft bodies.
+    pub fn softs(&self) -> impl Iterator<Item = &Soft> {
+        self.softs.iter().map(|(_, s)| s)
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;
@@ -380,7 +412,9 @@ impl World {
     /// All matter, whatever its kind.
     pub fn matter(&self) -> impl Iterator<Item = &dyn Matter> {
         let fluids = self.fluids.iter().map(|(_, f)| f as &dyn Matter);
-        fluids.chain(self.solids.iter().map(|(_, s)| s as &dyn Matter))
+        let solids = self.solids.iter().map(|(_, s)| s as &dyn Matter);
+        let softs = self.softs.iter().map(|(_, s)| s as &dyn Matter);
+        fluids.chain(solids).chain(softs)
     }
 
     /// Simulated time in seconds.
@@ -480,6 +514,7 @@ impl World {
         if !std::mem::take(&mut self.sides_stale) {
             return;
         }
+        self.softs.iter_mut().for_each(|(_, s)| s.forget_obstacles());
         let obstacles = &self.obstacles;
         for (_, fluid) in self.fluids.iter_mut() {
             let found: Vec<u32> = (0..fluid.len())
@@ -534,6 +569,7 @@ impl World {
         for (_, solid) in self.solids.iter() {
             solid.save(out);
         }
+        self.softs.iter().for_each(|(_, s)| s.save(out));
         self.save_observers(out);
     }
 
@@ -562,6 +598,9 @@ impl World {
         }
         for (_, solid) in self.solids.iter_mut() {
             solid.load(from)?;
+        }
+        for (_, soft) in self.softs.iter_mut() {
+            soft.load(from)?;
         }
         let time = self.time;
         self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
@@ -594,6 +633,10 @@ impl World {
         for (i, solid) in self.solids.iter() {
             hash.word(i as u32);
             solid.fingerprint(&mut hash);
+        }
+        for (i, soft) in self.softs.iter() {
+            hash.word(i as u32);
+            soft.fingerprint(&mut hash);
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);

@@ -170,6 +170,7 @@ impl<'a> Recorder<'a> {
         };
         let fluids = built.world.fluids().count();
         let tets: Vec<_> = built.world.solids().map(|s| &s.rest().tets).collect();
+        let softs: Vec<_> = built.world.softs().collect();
         for (part, matter) in built.world.matter().enumerate() {
             let points = matter.points();
             let scalars = matter.scalars();
@@ -190,10 +191,17 @@ impl<'a> Recorder<'a> {
             let file = data_file(built, part as u32, k, "vtu");
             let path = self.folder.file(&file);
             let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
-            match (part.checked_sub(fluids).map(|s| tets[s]), matter.surface()) {
-                (Some(tets), Some(surface)) => {
+            let body = part.checked_sub(fluids);
+            let soft = body.and_then(|k| softs.get(k.checked_sub(tets.len())?));
+            match (body.and_then(|k| tets.get(k)), soft, matter.surface()) {
+                (Some(tets), _, Some(surface)) => {
                     vtu::write_tets(&path, points.position, tets, &arrays)?;
                     write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
+                }
+                (None, Some(soft), _) => {
+                    let mesh = soft.shape();
+                    vtu::write_mesh(&path, &mesh, &arrays)?;
+                    write_atomic(&as_ply, &to_ply_binary(&mesh))?;
                 }
                 _ => {
                     vtu::write_particles(&path, points.position, &arrays)?;
@@ -387,10 +395,11 @@ pub fn film_file(i: usize, k: u64) -> String {
 fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
     let fluids = built.world.fluids().count();
     let name = match (part as usize).checked_sub(fluids) {
-        Some(solid) => {
-            let names = built.world.solids().map(|s| &s.settings().name);
-            let names: Vec<String> = plain(names);
-            format!("body_{}", names.get(solid).map_or("", String::as_str))
+        Some(body) => {
+            let solids = built.world.solids().map(|s| &s.settings().name);
+            let softs = built.world.softs().map(|s| &s.settings().name);
+            let names: Vec<String> = plain(solids.chain(softs));
+            format!("body_{}", names.get(body).map_or("", String::as_str))
         }
         None if part == 0 => "particles".into(),
         None => format!("particles{}", part + 1),

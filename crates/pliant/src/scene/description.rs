@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
+pub use super::soft_keys::{Copies, Soft, SoftPin, SoftShape};
 pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
 
 /// A scene.
@@ -37,6 +38,9 @@ pub struct Description {
     /// Deformable bodies.
     #[serde(default)]
     pub solid: Vec<Solid>,
+    /// Soft surface bodies.
+    #[serde(default)]
+    pub soft: Vec<Soft>,
     /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
@@ -480,6 +484,12 @@ pub enum Shape {
         #[serde(default = "defaults::segments")]
         segments: u32,
     },
+    /// The ribs of one side of a chest, around the lungs of `[[soft]]`.
+    Ribs {
+        /// The patient's left ones, at positive x.
+        #[serde(default)]
+        left: bool,
+    },
     /// A plain drinking glass with a wall.
     Tumbler {
         /// Segments around.
@@ -546,6 +556,9 @@ pub struct Probe {
     pub obstacle: Option<String>,
     /// Of a fluid: its name; not needed if there is only one.
     pub fluid: Option<String>,
+    /// Of a soft body: its name, with its number if it has copies; not needed if there
+    /// is only one.
+    pub soft: Option<String>,
     /// Of a fluid: the direction along which its front is measured, from the origin.
     #[schemars(with = "Option<[f32; 3]>")]
     pub axis: Option<Vec3>,
@@ -570,6 +583,9 @@ pub enum ProbeKind {
     Fluid,
     /// Volume of liquid in `region`, or inside the closed `obstacle`.
     Volume,
+    /// Volume, area, sphericity, bumpiness, energies and pressure of the body `soft`, and
+    /// the named volumes of a lung.
+    Soft,
 }
 
 /// Where pictures are taken from.

@@ -37,4 +37,5 @@ shipped![
     "springs-armadillo",
     "springs-rigid",
     "springs-melting",
+    "wine-glass-a",
 ];
