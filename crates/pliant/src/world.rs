@@ -514,7 +514,9 @@ impl World {
         if !std::mem::take(&mut self.sides_stale) {
             return;
         }
-        self.softs.iter_mut().for_each(|(_, s)| s.forget_obstacles());
+        self.softs
+            .iter_mut()
+            .for_each(|(_, s)| s.forget_obstacles());
         let obstacles = &self.obstacles;
         for (_, fluid) in self.fluids.iter_mut() {
             let found: Vec<u32> = (0..fluid.len())

@@ -8,6 +8,7 @@ mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
+mod soft;
 mod solids;
 mod sph;
 mod surface;
@@ -20,7 +21,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 8] = [
+const ALL: [(&str, Bench); 9] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -29,6 +30,7 @@ const ALL: [(&str, Bench); 8] = [
     ("colon", colon::bench),
     ("surface", surface::bench),
     ("solids", solids::bench),
+    ("soft", soft::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -11,6 +11,7 @@ mod honey;
 mod hydrostatic;
 mod leaks;
 mod poiseuille;
+mod soft;
 mod solids;
 
 use std::process::ExitCode;
@@ -88,7 +89,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -98,6 +99,7 @@ const CASES: [Case; 9] = [
     glass::CASE,
     cantilever::CASE,
     solids::CASE,
+    soft::CASE,
 ];
 
 /// What cannot be built is reported as it is.

@@ -10,7 +10,8 @@ use super::description::{self as d, Index, Shape};
 use super::motion;
 use crate::contact::Obstacle;
 use crate::mesh::{
-    Colon, Cuboid, HeightGrid, Ribs, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
+    Colon, Cuboid, HeightGrid, Ribs, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass,
+    read_mesh,
 };
 use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
 

@@ -217,7 +217,9 @@ fn lattice(c: &Copies) -> Vec<(Vec3, Vec3)> {
     let mut draw = |size: f32| {
         let mut next = || {
             draws += 1;
-            let mut z = draws.wrapping_add(c.seed << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut z = draws
+                .wrapping_add(c.seed << 32)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             size * (((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0)

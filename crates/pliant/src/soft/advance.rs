@@ -34,7 +34,7 @@ impl Soft {
         }
         self.previous.copy_from_slice(&self.position);
         self.find_normals();
-        self.pressure = self.gas_pressure(h);
+        self.pressure = self.gas_pressure();
         self.find_forces(h);
         if self.settings.scaling == Scaling::Literal {
             self.add_weight(around);
@@ -88,9 +88,9 @@ impl Soft {
     }
 
     /// Pressure above that outside, in Pa, without γ (3.57: N / B).
-    fn gas_pressure(&mut self, h: f32) -> f32 {
-        let lung = self.settings.volume.lung.is_some();
-        if self.settings.controls.gamma == 0.0 && !lung {
+    /// That of a lung is found with the motion.
+    fn gas_pressure(&self) -> f32 {
+        if self.settings.controls.gamma == 0.0 || self.breath.is_some() {
             return 0.0;
         }
         let volume = match self.settings.volume.measure {
@@ -101,9 +101,6 @@ impl Soft {
             }
         };
         let v = &self.settings.volume;
-        if let (Some(lung), Some(breath)) = (&v.lung, &mut self.breath) {
-            return breath.advance(lung, volume as f32, self.elastance, h);
-        }
         let amount = match v.molecules {
             Some(n) => f64::from(n),
             None => f64::from(v.pressure + v.outside) * self.rest_volume,
@@ -178,9 +175,9 @@ impl Soft {
         }
     }
 
-    fn change_velocities(&mut self, h: f32, around: &Surroundings<'_>) {
+    /// What the integrator makes of `force`; `change` holds the last answer.
+    fn solve(&mut self, force: &[Vec3A], change: &mut [Vec3A], h: f32) {
         let how = self.settings.integrator;
-        let controls = self.settings.controls;
         let lung = self.settings.volume.lung.as_ref();
         let physical = self.settings.scaling == Scaling::Physical;
         let impulse = Impulse {
@@ -189,16 +186,54 @@ impl Soft {
             velocity: &self.velocity,
             inverse_mass: &self.inverse_mass,
             stiffness: &self.stiffness,
-            alpha: controls.alpha * lung.map_or(1.0, |l| l.condition.stiffness()),
+            alpha: self.settings.controls.alpha * lung.map_or(1.0, |l| l.condition.stiffness()),
             directed: physical,
-            force: &self.force,
+            force,
             h,
         };
-        impulse.solve(how, &mut self.change, &mut self.scratch);
+        impulse.solve(how, change, &mut self.scratch);
         if physical && !self.pinned && how != SoftIntegrator::Symplectic {
-            impulse.keep_momentum(&mut self.change);
+            impulse.keep_momentum(change);
         }
-        if physical {
+    }
+
+    /// Finds the pressure of a lung that brings its volume where it should be, or as far
+    /// as the muscles can, from how the volume changes without any and with one Pa.
+    fn breathe(&mut self, h: f32) {
+        let gamma = self.settings.controls.gamma;
+        let volume = self.enclosed() as f32;
+        let mut force = std::mem::take(&mut self.force);
+        let mut response = std::mem::take(&mut self.response);
+        response.resize(self.len(), Vec3A::ZERO);
+        fill(&mut force, |i| gamma / 6.0 * self.normals_around(i));
+        self.solve(&force, &mut response, h);
+        let Pair(rate, answer) = sum(self.len(), |i| {
+            let g = self.normals_around(i) / 6.0;
+            let now = self.velocity[i] + self.change[i];
+            Pair(f64::from(g.dot(now)), f64::from(g.dot(response[i])))
+        });
+        if let (Some(lung), Some(breath)) = (&self.settings.volume.lung, &mut self.breath) {
+            let drive = breath.advance(lung, volume, h);
+            let resistance = f64::from(lung.airway_resistance());
+            self.pressure = drive.pressure(rate, answer, resistance);
+        }
+        for (change, response) in self.change.iter_mut().zip(&response) {
+            *change += self.pressure * *response;
+        }
+        (self.force, self.response) = (force, response);
+    }
+
+    fn change_velocities(&mut self, h: f32, around: &Surroundings<'_>) {
+        let how = self.settings.integrator;
+        let controls = self.settings.controls;
+        let physical = self.settings.scaling == Scaling::Physical;
+        let force = std::mem::take(&mut self.force);
+        let mut change = std::mem::take(&mut self.change);
+        self.solve(&force, &mut change, h);
+        (self.force, self.change) = (force, change);
+        if self.breath.is_some() {
+            self.breathe(h);
+        } else if physical {
             self.yield_to_gas(h);
         }
         // What pulls all points alike must not be slowed by the stiffness of springs.
@@ -225,22 +260,17 @@ impl Soft {
 
     /// The gas answers to the volume at the end of the sub-step, not at its start: a change
     /// of all velocities along the volume's gradient g, weighed by inverse masses w, that
-    /// solves `(1 + s g·w g) λ = s g·v` with `s = -γ h² dp/dV`, and for a lung the
-    /// resistance of its airways in the same way. However stiff the gas, the volume does
-    /// not vibrate.
+    /// solves `(1 + s g·w g) λ = s g·v` with `s = -γ h² dp/dV`. However stiff the gas, the
+    /// volume does not vibrate.
     fn yield_to_gas(&mut self, h: f32) {
         let v = &self.settings.volume;
         let gamma = self.settings.controls.gamma;
         if gamma == 0.0 || v.measure != VolumeMeasure::Mesh {
             return;
         }
-        let scale = if let Some(lung) = &v.lung {
-            f64::from(gamma * h * (lung.airway_resistance() + h * self.elastance))
-        } else {
-            let volume = self.enclosed().max(LEAST_VOLUME * self.rest_volume.abs());
-            let stiffness = f64::from(gamma * (self.pressure + v.outside)) / volume.max(1e-30);
-            stiffness.max(0.0) * f64::from(h) * f64::from(h)
-        };
+        let volume = self.enclosed().max(LEAST_VOLUME * self.rest_volume.abs());
+        let stiffness = f64::from(gamma * (self.pressure + v.outside)) / volume.max(1e-30);
+        let scale = stiffness.max(0.0) * f64::from(h) * f64::from(h);
         let gradient = |i: usize| self.normals_around(i) / 6.0;
         let Pair(rate, squares) = sum(self.position.len(), |i| {
             let (g, v) = (gradient(i), self.velocity[i] + self.change[i]);
@@ -273,7 +303,9 @@ impl Soft {
             if missing.abs() <= 1e-6 * wanted.abs() {
                 return;
             }
-            let gradient: Vec<Vec3A> = (0..self.len()).map(|i| self.normals_around(i) / 6.0).collect();
+            let gradient: Vec<Vec3A> = (0..self.len())
+                .map(|i| self.normals_around(i) / 6.0)
+                .collect();
             let squares = sum(gradient.len(), |i| {
                 f64::from(self.inverse_mass[i] * gradient[i].length_squared())
             });

@@ -23,7 +23,7 @@ impl Soft {
         out.f32s(&self.inverse_mass);
         if let Some(b) = &self.breath {
             out.f64(b.clock);
-            out.f32s(&[b.correction, b.target]);
+            out.f32(b.target);
             out.f32s(&b.ends);
             out.u32(b.phase.0);
             out.u32(u32::from(b.phase.1));
@@ -54,9 +54,7 @@ impl Soft {
         from.f32s(&mut self.inverse_mass)?;
         if let Some(b) = &mut self.breath {
             b.clock = from.f64()?;
-            let mut numbers = [0.0; 2];
-            from.f32s(&mut numbers)?;
-            [b.correction, b.target] = numbers;
+            b.target = from.f32()?;
             from.f32s(&mut b.ends)?;
             b.phase = (from.u32()?, from.u32()? != 0);
         }

@@ -92,7 +92,13 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
                 near.sort_unstable();
                 tested.clear();
                 for &j in &near {
-                    meet(bodies_now, place, places[j as usize], &mut tested, &mut found);
+                    meet(
+                        bodies_now,
+                        place,
+                        places[j as usize],
+                        &mut tested,
+                        &mut found,
+                    );
                 }
             }
             found
@@ -131,10 +137,7 @@ fn meet(
     tested: &mut Vec<(u32, u32)>,
     found: &mut Vec<Meeting>,
 ) {
-    let (own, body) = (
-        &*bodies[place.body as usize],
-        &*bodies[other.body as usize],
-    );
+    let (own, body) = (&*bodies[place.body as usize], &*bodies[other.body as usize]);
     let same = place.body == other.body;
     if place == other || (same && !own.settings.contact.own) {
         return;
@@ -182,7 +185,11 @@ fn meet(
         let start = own.previous[place.point as usize];
         // A point of another closed body belongs outside; one's own may be on either side.
         let height = (start - before[0]).dot(normal_before);
-        let outside = if same { height >= 0.0 } else { height >= 0.0 || body.is_closed() };
+        let outside = if same {
+            height >= 0.0
+        } else {
+            height >= 0.0 || body.is_closed()
+        };
         let side = if outside { 1.0 } else { -1.0 };
         let normal = area_normal(now[0], now[1], now[2]).normalize_or_zero() * side;
         let away = p - Vec3A::from(near.point);
@@ -190,7 +197,9 @@ fn meet(
         let beyond = away.dot(normal) < 0.0;
         // Beyond its own side only if it is straight behind the triangle, not past its rim.
         let behind = beyond && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
-        if !(distance < thickness && !beyond || behind && distance < 2.0 * thickness + 0.5 * body.mean_edge()) {
+        if !(distance < thickness && !beyond
+            || behind && distance < 2.0 * thickness + 0.5 * body.mean_edge())
+        {
             continue;
         }
         let (normal, depth) = if behind {

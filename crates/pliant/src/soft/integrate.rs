@@ -65,7 +65,9 @@ impl Impulse<'_> {
                 fill(change, |i| (h * self.inverse_mass[i]) * self.force[i]);
             }
             SoftIntegrator::Diagonal => {
-                fill(change, |i| free(i, h / self.diagonal(i, implicit) * self.force[i]));
+                fill(change, |i| {
+                    free(i, h / self.diagonal(i, implicit) * self.force[i])
+                });
             }
             SoftIntegrator::Kang if self.directed => self.kang_directed(change, scratch),
             SoftIntegrator::Kang => {

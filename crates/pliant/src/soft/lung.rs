@@ -1,8 +1,8 @@
 //! A body that breathes as a lung does (Mesit 2010, chapter 6).
 //!
 //! The volume to be reached follows the sigmoid pressure-volume curve of Venegas et
-//! al. 1998. Mesit 2010 switches the amount of gas between two values; here a
-//! controller finds the pressure that brings the volume there, within the effort that
+//! al. 1998. Mesit 2010 switches the amount of gas between two values; here every
+//! sub-step finds the pressure that brings the volume there, within the effort that
 //! the muscles have. A normal breath is let out without effort: the pressure falls no
 //! lower than the one that holds the lung open at rest, and what drives the air out is
 //! the recoil of the tissue.
@@ -15,8 +15,8 @@ use thiserror::Error;
 pub const CM_H2O: f32 = 98.0665;
 /// m³ per litre.
 const LITRE: f32 = 1e-3;
-/// How fast the controller removes what is missing, in 1/s.
-const CORRECTION: f32 = 6.0;
+/// Time in which a missing volume is made up, in seconds.
+const FOLLOWING: f32 = 0.04;
 
 /// How a lung breathes. Volumes in litres, pressures in cmH2O as in medicine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -198,13 +198,19 @@ impl Lung {
                 return Err(fault(k + 1, problem.into()));
             };
             if curve.last().is_some_and(|last| pressure <= last[0]) {
-                return Err(fault(k + 1, format!("the pressure {pressure} does not rise")));
+                return Err(fault(
+                    k + 1,
+                    format!("the pressure {pressure} does not rise"),
+                ));
             }
             curve.push([pressure, inhale, exhale]);
         }
         match (curve.first(), curve.last()) {
             (Some(a), Some(b)) if b[1] > a[1] && b[2] > a[2] => Ok(curve),
-            _ => Err(fault(0, "two lines or more with a rising volume are needed".into())),
+            _ => Err(fault(
+                0,
+                "two lines or more with a rising volume are needed".into(),
+            )),
         }
     }
 
@@ -247,7 +253,9 @@ impl Lung {
 fn measured(curve: &[[f32; 3]], column: usize, x: f32) -> f32 {
     let (first, last) = (curve[0], curve[curve.len() - 1]);
     let p = first[0] + x * (last[0] - first[0]);
-    let k = curve.partition_point(|row| row[0] <= p).clamp(1, curve.len() - 1);
+    let k = curve
+        .partition_point(|row| row[0] <= p)
+        .clamp(1, curve.len() - 1);
     let (a, b) = (curve[k - 1], curve[k]);
     let v = a[column] + (b[column] - a[column]) * (p - a[0]) / (b[0] - a[0]);
     (v - first[column]) / (last[column] - first[column])
@@ -260,8 +268,10 @@ pub(super) struct Breath {
     pub clock: f64,
     /// Volume at rest, FRC, in m³.
     pub rest: f32,
-    /// What the controller has added so far, in Pa.
-    pub correction: f32,
+    /// Pressure that holds it at that volume, in Pa.
+    pub recoil: f32,
+    /// Stays at rest instead of breathing.
+    pub resting: bool,
     /// Volume asked for in m³.
     pub target: f32,
     /// Volumes in m³ at the end of the last normal inhalation and exhalation and of the
@@ -272,27 +282,37 @@ pub(super) struct Breath {
 }
 
 impl Breath {
-    pub fn new(rest: f32) -> Breath {
+    pub fn new(rest: f32, recoil: f32) -> Breath {
         Breath {
+            recoil,
+            resting: false,
             clock: 0.0,
             rest,
-            correction: 0.0,
             target: rest,
             ends: [f32::NAN; 4],
             phase: (0, true),
         }
     }
 
-    /// Goes on by `h` seconds at the present volume, and returns the driving pressure in
-    /// Pa: that in the lung above that around it if no air flows. `elastance` is the change of recoil with volume
-    /// at the start, in Pa/m³.
-    pub fn advance(&mut self, lung: &Lung, volume: f32, elastance: f32, h: f32) -> f32 {
+    /// Goes on by `h` seconds at the present volume, and returns what the muscles do.
+    pub fn advance(&mut self, lung: &Lung, volume: f32, h: f32) -> Drive {
+        if self.resting {
+            let most = self.recoil + CM_H2O * lung.effort;
+            return Drive {
+                rate: (self.rest - volume) / FOLLOWING,
+                least: -most,
+                most,
+            };
+        }
         let period = f64::from(lung.period());
         let number = (self.clock / period).floor();
         let within = (self.clock - number * period) as f32;
         let inhaling = within < lung.inhale;
         let phase = (number as u32, inhaling);
-        let deep = |breath: u32| lung.deep_breath_after.is_some_and(|n| breath % (n + 1) == n);
+        let deep = |breath: u32| {
+            lung.deep_breath_after
+                .is_some_and(|n| breath % (n + 1) == n)
+        };
         if phase != self.phase {
             let (breath, inhaled) = self.phase;
             let slot = usize::from(!inhaled) + 2 * usize::from(deep(breath));
@@ -313,24 +333,40 @@ impl Breath {
             }
         }
         self.target = self.rest + bottom + filled * (top - bottom);
-        // A breath after a deep one begins below the rest volume: no muscle but the
-        // recoil of the chest brings it back, which the controller stands for.
-        let recoil = CM_H2O * lung.recoil;
-        let effort = CM_H2O * lung.effort;
-        let forced = deep(phase.0) || self.target > self.rest && inhaling;
-        let floor = if forced { recoil - effort } else { recoil };
-        let missing = self.target - volume;
-        let ahead = recoil + elastance * (self.target - self.rest);
-        let wanted = ahead + self.correction + 0.5 * elastance * missing;
-        let driving = wanted.clamp(floor, recoil + effort);
-        // Nothing is added up that the muscles cannot do.
-        if driving == wanted {
-            self.correction += CORRECTION * elastance * missing * h;
-        } else {
-            self.correction *= 1.0 - (CORRECTION * h).min(1.0);
-        }
         self.clock += f64::from(h);
-        driving
+        let (recoil, effort) = (self.recoil, CM_H2O * lung.effort);
+        let forced = deep(phase.0);
+        Drive {
+            rate: (self.target - volume) / h.max(FOLLOWING),
+            least: if forced { recoil - effort } else { recoil },
+            most: recoil + effort,
+        }
+    }
+}
+
+/// What the muscles want and can do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drive {
+    /// Wanted change of the volume in m³/s.
+    pub rate: f32,
+    /// Least pressure in Pa.
+    pub least: f32,
+    /// Largest pressure in Pa.
+    pub most: f32,
+}
+
+impl Drive {
+    /// The pressure in the lung in Pa, if the volume would change by `rate` without any
+    /// and by `response` more per Pa, through airways of this resistance.
+    pub fn pressure(&self, rate: f64, response: f64, resistance: f64) -> f32 {
+        if response <= 0.0 {
+            return self.least;
+        }
+        let wanted = f64::from(self.rate);
+        let driving = (wanted - rate) / response + resistance * wanted;
+        let driving = driving.clamp(self.least.into(), self.most.into());
+        let flow = (rate + response * driving) / (1.0 + response * resistance);
+        (driving - resistance * flow) as f32
     }
 }
 
@@ -387,7 +423,9 @@ mod tests {
         assert!(lung.filled(false, 1.0).abs() < 1e-6);
         // At the same pressure there is more air while breathing out.
         assert!(lung.filled(false, 0.5) > lung.filled(true, 0.5) + 0.2);
-        let rising: Vec<f32> = (0..=20).map(|k| lung.filled(true, k as f32 / 20.0)).collect();
+        let rising: Vec<f32> = (0..=20)
+            .map(|k| lung.filled(true, k as f32 / 20.0))
+            .collect();
         assert!(rising.windows(2).all(|w| w[1] > w[0]));
     }
 
@@ -401,7 +439,12 @@ mod tests {
         };
         assert!((lung.tidal_volume() - 0.0006).abs() < 1e-8);
         assert!((lung.filled(true, 0.5) - 1.0 / 3.0).abs() < 1e-5);
-        for (text, line) in [("0,1,1\n0,2,2", 2), ("0,1\n", 1), ("0,1,1\n1,x,2", 2), ("", 0)] {
+        for (text, line) in [
+            ("0,1,1\n0,2,2", 2),
+            ("0,1\n", 1),
+            ("0,1,1\n1,x,2", 2),
+            ("", 0),
+        ] {
             let Err(LungError::Curve { line: found, .. }) = Lung::read_curve(text) else {
                 panic!("{text} was taken");
             };

@@ -97,7 +97,12 @@ impl Soft {
                 let v = Vec3::from(self.velocity[i]).as_dvec3();
                 energy.kinetic += 0.5 * f64::from(self.topology.mass[i]) * v.length_squared();
             }
-            for link in self.topology.links_of(i).iter().filter(|l| l.other as usize > i) {
+            for link in self
+                .topology
+                .links_of(i)
+                .iter()
+                .filter(|l| l.other as usize > i)
+            {
                 let now = self.position[i].distance(self.position[link.other as usize]);
                 let pull = f64::from(now - link.rest);
                 energy.elastic += 0.5 * f64::from(link.stiffness) * pull * pull;

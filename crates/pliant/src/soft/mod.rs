@@ -29,8 +29,8 @@ pub use contact::Surroundings;
 pub use lung::{CM_H2O, Condition, Lung, LungError, LungVolumes};
 pub use measure::SoftEnergy;
 pub use settings::{
-    Breathing, Change, Controls, Damping, Fluidity, Scaling, SoftError, SoftIntegrator, SoftSettings,
-    Springs, SurfaceMass, Touching, Volume, VolumeMeasure,
+    Breathing, Change, Controls, Damping, Fluidity, Scaling, SoftError, SoftIntegrator,
+    SoftSettings, Springs, SurfaceMass, Touching, Volume, VolumeMeasure,
 };
 pub use state::Soft;
 pub use topology::sheet;

@@ -11,6 +11,11 @@ use crate::math::{Aabb, Xyz, XyzVec};
 use crate::mesh::TriMesh;
 use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
 
+/// Sub-steps in which a lung comes to rest before its first breath.
+const RESTING_STEPS: u32 = 400;
+/// Drag meanwhile, in 1/s.
+const RESTING_DRAG: f32 = 20.0;
+
 /// A soft body: a surface of springs with a fluid skin, filled with gas.
 ///
 /// ```
@@ -47,6 +52,8 @@ pub struct Soft {
     /// Normals of the triangles, twice their area long.
     pub(super) normal: Vec<Vec3A>,
     pub(super) force: Vec<Vec3A>,
+    /// Change of velocity by one Pa in a lung.
+    pub(super) response: Vec<Vec3A>,
     /// Last change of velocity by inner forces.
     pub(super) change: Vec<Vec3A>,
     pub(super) scratch: Scratch,
@@ -56,8 +63,6 @@ pub struct Soft {
     pub(super) room: Vec<f32>,
     pub(super) thickness: f32,
     pub(super) rest_volume: f64,
-    /// Change of the recoil with the volume at the start, in Pa/m³.
-    pub(super) elastance: f32,
     /// How many of the settings' changes have been made.
     pub(super) changed: usize,
     /// Seconds that it has moved.
@@ -77,13 +82,12 @@ impl Soft {
         let n = mesh.vertices.len();
         let volume = f64::from(mesh.volume());
         let position: Vec<Vec3A> = mesh.vertices.iter().map(|&v| v.into()).collect();
-        let mut elastance = 0.0;
         if let Some(lung) = &settings.volume.lung {
             if topology.open_edges > 0 || volume <= 0.0 {
                 let message = "a lung needs a closed surface that faces outwards";
                 return Err(SoftError::Mesh(message.into()));
             }
-            elastance = stretch_against(&mut topology, &position, lung, volume)?;
+            stretch_against(&mut topology, &position, lung, volume)?;
         }
         let stiffness = (0..n)
             .map(|i| topology.links_of(i).iter().map(|l| l.stiffness).sum())
@@ -91,7 +95,7 @@ impl Soft {
         let thickness = settings.contact.thickness;
         let mut soft = Soft {
             thickness: thickness.unwrap_or(0.2 * topology.mean_edge),
-            breath: settings.volume.lung.as_ref().map(|_| Breath::new(volume as f32)),
+            breath: None,
             inverse_mass: topology.mass.iter().map(|m| 1.0 / m).collect(),
             pinned: false,
             stiffness,
@@ -102,12 +106,12 @@ impl Soft {
             position,
             velocity: vec![Vec3A::ZERO; n],
             force: vec![Vec3A::ZERO; n],
+            response: Vec::new(),
             change: vec![Vec3A::ZERO; n],
             scratch: Scratch::default(),
             fluid: None,
             room: vec![0.0; n],
             rest_volume: volume,
-            elastance,
             changed: 0,
             clock: 0.0,
             pressure: 0.0,
@@ -117,11 +121,51 @@ impl Soft {
             topology,
         };
         // The rest density is that of the start, whenever fluidity is switched on.
-        soft.fluid = Some(SurfaceFluid::new(&soft.surface_fluid(), soft.topology.mean_edge));
+        soft.fluid = Some(SurfaceFluid::new(
+            &soft.surface_fluid(),
+            soft.topology.mean_edge,
+        ));
+        soft.find_recoil();
         soft.position_view.resize(n);
         soft.velocity_view.resize(n);
         soft.refresh_views();
         Ok(soft)
+    }
+
+    /// Lets a lung come to rest at its volume, healthy and with the α at which it is
+    /// balanced, and notes the pressure that this takes: a surface that is not round
+    /// needs less than the springs were stretched for.
+    fn find_recoil(&mut self) {
+        let Some(lung) = self.settings.volume.lung.clone() else {
+            return;
+        };
+        let mut breath = Breath::new(self.rest_volume as f32, super::CM_H2O * lung.recoil);
+        breath.resting = true;
+        self.breath = Some(breath);
+        let (controls, drag) = (self.settings.controls, self.settings.drag);
+        self.settings.controls = Controls {
+            alpha: lung.balanced_at / lung.condition.stiffness(),
+            gamma: 1.0,
+            ..controls
+        };
+        self.settings.drag = RESTING_DRAG;
+        self.position_view.resize(self.len());
+        self.velocity_view.resize(self.len());
+        let nowhere = super::Surroundings::new(Vec3::ZERO, &[], []);
+        let mut pressures = 0.0;
+        for step in 0..RESTING_STEPS {
+            self.advance(self.settings.step, &nowhere);
+            if 2 * step >= RESTING_STEPS {
+                pressures += self.pressure;
+            }
+        }
+        (self.settings.controls, self.settings.drag) = (controls, drag);
+        self.velocity.fill(Vec3A::ZERO);
+        self.change.fill(Vec3A::ZERO);
+        self.previous.copy_from_slice(&self.position);
+        self.clock = 0.0;
+        let recoil = 2.0 * pressures / RESTING_STEPS as f32;
+        self.breath = Some(Breath::new(self.rest_volume as f32, recoil));
     }
 
     pub(super) fn surface_fluid(&self) -> Surface<'_> {
@@ -298,13 +342,13 @@ impl Soft {
 
 /// Shortens springs at rest so that at `balanced_at` they hold the recoil pressure at
 /// the volume of the start: by virtual work of a uniform growth,
-/// `α Σ k l (l - l0) = 3 p V`. Returns the change of pressure with volume.
+/// `α Σ k l (l - l0) = 3 p V`.
 fn stretch_against(
     topology: &mut Topology,
     position: &[Vec3A],
     lung: &super::Lung,
     volume: f64,
-) -> Result<f32, SoftError> {
+) -> Result<(), SoftError> {
     let length = |i: usize, j: u32| position[i].distance(position[j as usize]);
     let mut sum = 0.0f64;
     for i in 0..position.len() {
@@ -332,10 +376,7 @@ fn stretch_against(
             link.rest = (1.0 - strain as f32) * l;
         }
     }
-    // From 3 p V = α Σ k l (l - l0): with l ~ V^(1/3), dp/dV = (α Σ k l² (2 - l0/l) / 3 - 3 p V)
-    // / (3 V²), here at l0/l = 1 - strain.
-    let slope = (sum * (1.0 + strain) / 3.0 - 3.0 * pressure * volume) / (3.0 * volume * volume);
-    Ok(slope.max(0.05 * sum / (9.0 * volume * volume)) as f32)
+    Ok(())
 }
 
 impl Matter for Soft {
@@ -361,7 +402,10 @@ impl Matter for Soft {
     }
 
     fn scalars(&self) -> Vec<(&'static str, Vec<f32>)> {
-        vec![("bumpiness", self.bumpiness_of_points()), ("stretch", self.stretches())]
+        vec![
+            ("bumpiness", self.bumpiness_of_points()),
+            ("stretch", self.stretches()),
+        ]
     }
 
     fn bytes(&self) -> usize {

@@ -104,7 +104,13 @@ fn the_printed_difference_of_pressures_drives_the_body() {
 #[test]
 fn every_integrator_conserves_momentum() {
     use SoftIntegrator as I;
-    for how in [I::Symplectic, I::Kang, I::Implicit, I::Trapezoid, I::Diagonal] {
+    for how in [
+        I::Symplectic,
+        I::Kang,
+        I::Implicit,
+        I::Trapezoid,
+        I::Diagonal,
+    ] {
         let mut s = settings();
         s.integrator = how;
         s.body.stiffness = 5.0;
@@ -114,8 +120,14 @@ fn every_integrator_conserves_momentum() {
         let h = if how == I::Symplectic { 2e-4 } else { H };
         (0..200).for_each(|_| drop(soft.advance(h, &nowhere())));
         let (q, m) = momentum(&soft);
-        assert!((q - p).length() < 1e-3 * p.length(), "{how:?}: {p} became {q}");
-        assert!((m - l).length() < 1e-2 * l.length(), "{how:?}: {l} became {m}");
+        assert!(
+            (q - p).length() < 1e-3 * p.length(),
+            "{how:?}: {p} became {q}"
+        );
+        assert!(
+            (m - l).length() < 1e-2 * l.length(),
+            "{how:?}: {l} became {m}"
+        );
     }
 }
 
@@ -129,7 +141,11 @@ fn a_body_falls_as_fast_as_a_stone() {
         (0..100).for_each(|_| drop(soft.advance(H, &around)));
         let (p, _) = momentum(&soft);
         let mass: f64 = soft.topology.mass.iter().map(|m| f64::from(*m)).sum();
-        assert!((p.y / mass + 9.81 * 0.2).abs() < 2e-3, "{how:?} {}", p.y / mass);
+        assert!(
+            (p.y / mass + 9.81 * 0.2).abs() < 2e-3,
+            "{how:?} {}",
+            p.y / mass
+        );
     }
 }
 
@@ -157,14 +173,24 @@ fn a_finer_mesh_moves_in_the_same_way() {
         let mut s = settings();
         s.scaling = scaling;
         s.volume.pressure = 100.0;
-        s.body.stiffness = if scaling == Scaling::Physical { 20.0 } else { 3.0 };
+        s.body.stiffness = if scaling == Scaling::Physical {
+            20.0
+        } else {
+            3.0
+        };
         s.drag = 5.0;
         let mut soft = Soft::new(s, ball(points)).unwrap();
         (0..1000).for_each(|_| drop(soft.advance(H, &nowhere())));
         soft.volume() / soft.rest_volume()
     };
-    let (coarse, fine) = (grown(300, Scaling::Physical), grown(1200, Scaling::Physical));
-    assert!(coarse > 1.2 && (fine / coarse - 1.0).abs() < 0.05, "{coarse} {fine}");
+    let (coarse, fine) = (
+        grown(300, Scaling::Physical),
+        grown(1200, Scaling::Physical),
+    );
+    assert!(
+        coarse > 1.2 && (fine / coarse - 1.0).abs() < 0.05,
+        "{coarse} {fine}"
+    );
     let (coarse, fine) = (grown(300, Scaling::Literal), grown(1200, Scaling::Literal));
     assert!((fine / coarse - 1.0).abs() > 0.2, "{coarse} {fine}");
 }
@@ -182,7 +208,10 @@ fn an_inflated_ball_obeys_the_law_of_laplace() {
     let tension = 50.0 * (grown - 1.0) / (1.0 - 1.0 / 3.0);
     let balanced = 2.0 * tension / (0.1 * grown);
     let pressure = f64::from(soft.pressure());
-    assert!((balanced / pressure - 1.0).abs() < 0.1, "{balanced} Pa, {pressure} Pa");
+    assert!(
+        (balanced / pressure - 1.0).abs() < 0.1,
+        "{balanced} Pa, {pressure} Pa"
+    );
 }
 
 #[test]
@@ -249,7 +278,10 @@ fn soft_bodies_do_not_pass_through_each_other() {
     }
     let after = momentum(&a).0 + momentum(&b).0;
     assert!((after - before).length() < 1e-4, "{before} {after}");
-    assert!(momentum(&a).0.x < 0.0 && momentum(&b).0.x > 0.0, "they bounce");
+    assert!(
+        momentum(&a).0.x < 0.0 && momentum(&b).0.x > 0.0,
+        "they bounce"
+    );
     assert!(deepest < 0.04, "{deepest}");
 }
 
@@ -269,9 +301,10 @@ fn a_sheet_does_not_pass_through_itself_or_a_ball() {
         cloth.advance(H, &around);
         collide(&mut [&mut held, &mut cloth], H);
     }
-    let inside = cloth.position.iter().filter(|p| {
-        Vec3::from(**p).distance(Vec3::Y) < 0.098
-    });
+    let inside = cloth
+        .position
+        .iter()
+        .filter(|p| Vec3::from(**p).distance(Vec3::Y) < 0.098);
     assert_eq!(inside.count(), 0);
     assert!(cloth.bounds().max.y > 1.05, "it hangs on the ball");
 }
@@ -347,7 +380,10 @@ fn a_lung_returns_if_its_recoil_is_right() {
     assert!((top - 1.333).abs() < 0.03, "{top}");
     assert!(breathe(0.25, 1.0, Condition::Healthy).0 > 1.1);
     assert!(breathe(4.0, 1.0, Condition::Healthy).0 < 0.98);
-    let (b, c) = (breathe(3.0, 1.5, Condition::Healthy).0, breathe(3.0, 2.0, Condition::Healthy).0);
+    let (b, c) = (
+        breathe(3.0, 1.5, Condition::Healthy).0,
+        breathe(3.0, 2.0, Condition::Healthy).0,
+    );
     assert!(b > 1.02 && c > b, "{b} {c}");
 }
 
@@ -359,5 +395,8 @@ fn sick_lungs_show_it() {
     let (trapped, blocked) = breathe(3.0, 1.0, Condition::Obstruction);
     assert!(stiff < healthy - 0.05, "{stiff} {healthy}");
     assert!(floppy > 1.05, "{floppy}");
-    assert!(blocked < healthy - 0.05 && trapped > 1.0, "{blocked} {trapped}");
+    assert!(
+        blocked < healthy - 0.05 && trapped > 1.0,
+        "{blocked} {trapped}"
+    );
 }

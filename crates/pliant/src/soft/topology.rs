@@ -48,7 +48,8 @@ impl Topology {
         }
         if report.out_of_range_triangles > 0
             || report.non_finite_vertices > 0
-            || report.degenerate_triangles > 0 {
+            || report.degenerate_triangles > 0
+        {
             return fault(report.problems().join("; "));
         }
         let n = mesh.vertices.len();
@@ -80,9 +81,8 @@ impl Topology {
         }
         let mut edges: Vec<[u32; 2]> = found.keys().copied().collect();
         edges.sort_unstable();
-        let length = |[i, j]: [u32; 2]| {
-            mesh.vertices[i as usize].distance(mesh.vertices[j as usize])
-        };
+        let length =
+            |[i, j]: [u32; 2]| mesh.vertices[i as usize].distance(mesh.vertices[j as usize]);
         let physical = settings.scaling == Scaling::Physical;
         let mut springs: Vec<([u32; 2], f32, f32)> = Vec::with_capacity(edges.len());
         for &edge in &edges {

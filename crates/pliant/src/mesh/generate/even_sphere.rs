@@ -59,12 +59,14 @@ impl EvenSphere {
             let count = count as u32;
             let at = |j: u32| first + j % count;
             if k == 0 {
-                mesh.triangles.extend((0..count).map(|j| [0, at(j + 1), at(j)]));
+                mesh.triangles
+                    .extend((0..count).map(|j| [0, at(j + 1), at(j)]));
             }
             match counts.get(k + 1) {
                 Some(&next) => zip_rings(&mut mesh, (first, count), (first + count, next as u32)),
                 None => {
-                    mesh.triangles.extend((0..count).map(|j| [top, at(j), at(j + 1)]));
+                    mesh.triangles
+                        .extend((0..count).map(|j| [top, at(j), at(j + 1)]));
                 }
             }
             first += count;
@@ -81,7 +83,9 @@ impl EvenSphere {
 fn ring_counts(all: usize) -> Vec<usize> {
     // An even triangulation with edge e has rings √3/2 e apart and 4π / (√3/2 e²) points.
     let edge = (4.0 * PI / (0.866 * all as f32)).sqrt();
-    let rings = ((PI / (0.866 * edge)).round() as usize).saturating_sub(1).max(2);
+    let rings = ((PI / (0.866 * edge)).round() as usize)
+        .saturating_sub(1)
+        .max(2);
     let angle = |k: usize| PI * (k + 1) as f32 / (rings + 1) as f32;
     let total: f32 = (0..rings).map(|k| angle(k).sin()).sum();
     let share = |k: usize| (all as f32 * angle(k).sin() / total).round() as usize;
@@ -150,7 +154,10 @@ mod tests {
                 for t in 0..mesh.triangles.len() {
                     let [a, b, c] = mesh.corners(t);
                     for length in [a.distance(b), b.distance(c), c.distance(a)] {
-                        assert!(length > 0.4 * edge && length < 2.0 * edge, "{points} {length}");
+                        assert!(
+                            length > 0.4 * edge && length < 2.0 * edge,
+                            "{points} {length}"
+                        );
                     }
                 }
             }

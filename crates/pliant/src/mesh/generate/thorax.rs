@@ -103,7 +103,11 @@ impl Ribs {
             let height = -0.13 + 0.26 * t;
             let at = |a: f32| {
                 let (sin, cos) = a.sin_cos();
-                Vec3::new(side * width * sin, height - 0.03 * (1.0 - cos) * 0.5, -depth * cos)
+                Vec3::new(
+                    side * width * sin,
+                    height - 0.03 * (1.0 - cos) * 0.5,
+                    -depth * cos,
+                )
             };
             mesh.append(&tube(at, self.radius));
         }
@@ -161,7 +165,11 @@ mod tests {
                 let distances = ribs.vertices.iter().map(|r| r.distance(p));
                 distances.fold(f32::INFINITY, f32::min)
             };
-            let gap = mesh.vertices.iter().map(|&p| near(p)).fold(f32::INFINITY, f32::min);
+            let gap = mesh
+                .vertices
+                .iter()
+                .map(|&p| near(p))
+                .fold(f32::INFINITY, f32::min);
             assert!(gap > 0.002, "{gap}");
         }
     }
