@@ -46,7 +46,9 @@ impl Soft {
         for &[a, b, c] in &self.topology.triangles {
             let [p, q, r] = [a, b, c].map(|v| self.position[v as usize]);
             let n = (q - p).cross(r - p);
-            [a, b, c].map(|v| normals[v as usize] += n);
+            for v in [a, b, c] {
+                normals[v as usize] += n;
+            }
         }
         let unit = |n: Vec3A| Vec3::from(n).normalize_or_zero();
         normals.into_iter().map(unit).collect()
