@@ -6,7 +6,7 @@ use super::Scene;
 use super::check::{Part, Rule, is_near, too_far};
 use super::error::{Key, SceneError};
 use super::soft_keys::{self as d, Copies, SoftShape};
-use crate::mesh::{EvenSphere, Head, IcoSphere, LungShape, TriMesh, read_mesh};
+use crate::mesh::{EvenSphere, Head, IcoSphere, LungShape, TriMesh, chance, read_mesh};
 use crate::soft::{Lung, Soft, SoftError, SoftSettings, sheet};
 
 /// Most bodies of one entry.
@@ -217,12 +217,7 @@ fn lattice(c: &Copies) -> Vec<(Vec3, Vec3)> {
     let mut draw = |size: f32| {
         let mut next = || {
             draws += 1;
-            let mut z = draws
-                .wrapping_add(c.seed << 32)
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            size * (((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0)
+            size * chance(c.seed, draws)
         };
         Vec3::new(next(), next(), next())
     };

@@ -9,6 +9,7 @@ use super::settings::{Damping, Scaling, SoftIntegrator, VolumeMeasure};
 use super::state::Soft;
 use super::topology::area_normal;
 use crate::contact::Contact;
+use crate::mesh::chance;
 
 /// A gas is never pressed below this share of its volume at the start: what is flat has
 /// no volume to divide by.
@@ -357,14 +358,7 @@ impl super::Breathing {
         let x = time / f64::from(self.period);
         let k = x.floor();
         let t = (x - k) as f32;
-        let draw = |k: f64| {
-            let mut z = (k as i64 as u64)
-                .wrapping_add(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-                .wrapping_add(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-        };
+        let draw = |k: f64| chance(self.seed, k as i64 as u64);
         let smooth = t * t * (3.0 - 2.0 * t);
         1.0 + self.amplitude * (draw(k) + smooth * (draw(k + 1.0) - draw(k)))
     }

@@ -163,7 +163,7 @@ impl Soft {
         self.velocity.fill(Vec3A::ZERO);
         self.change.fill(Vec3A::ZERO);
         self.previous.copy_from_slice(&self.position);
-        self.clock = 0.0;
+        (self.clock, self.changed) = (0.0, 0);
         let recoil = 2.0 * pressures / RESTING_STEPS as f32;
         self.breath = Some(Breath::new(self.rest_volume as f32, recoil));
     }
