@@ -168,31 +168,20 @@ fn held_volume_stays_within_one_percent() {
 
 #[test]
 fn a_finer_mesh_moves_in_the_same_way() {
-    // Inflated by the same gas, both meshes of one ball grow alike; literal ones do not.
-    let grown = |points: u32, scaling: Scaling| {
+    // Inflated by the same gas, both meshes of one ball grow alike.
+    let grown = |points: u32| {
         let mut s = settings();
-        s.scaling = scaling;
         s.volume.pressure = 100.0;
-        s.body.stiffness = if scaling == Scaling::Physical {
-            20.0
-        } else {
-            3.0
-        };
         s.drag = 5.0;
         let mut soft = Soft::new(s, ball(points)).unwrap();
         (0..1000).for_each(|_| drop(soft.advance(H, &nowhere())));
         soft.volume() / soft.rest_volume()
     };
-    let (coarse, fine) = (
-        grown(300, Scaling::Physical),
-        grown(1200, Scaling::Physical),
-    );
+    let (coarse, fine) = (grown(300), grown(1200));
     assert!(
         coarse > 1.2 && (fine / coarse - 1.0).abs() < 0.05,
         "{coarse} {fine}"
     );
-    let (coarse, fine) = (grown(300, Scaling::Literal), grown(1200, Scaling::Literal));
-    assert!((fine / coarse - 1.0).abs() > 0.2, "{coarse} {fine}");
 }
 
 #[test]
@@ -349,14 +338,13 @@ fn breathe(alpha: f32, gamma: f32, condition: Condition) -> (f64, f64) {
         delta: 0.0,
     };
     s.mass = SurfaceMass::Area(4.0);
-    s.body.stiffness = 200.0;
+    s.body.stiffness = 150.0;
     s.drag = 1.0;
     s.volume.lung = Some(Lung {
         inhale: 0.8,
         exhale: 1.2,
         tidal: 0.5,
         balanced_at: 3.0,
-        effort: 40.0,
         condition,
         ..Lung::default()
     });
@@ -396,8 +384,10 @@ fn sick_lungs_show_it() {
     let (trapped, blocked) = breathe(3.0, 1.0, Condition::Obstruction);
     assert!(stiff < healthy - 0.05, "{stiff} {healthy}");
     assert!(floppy > 1.05, "{floppy}");
+    // What goes in by effort does not come out by recoil: little air moves.
+    let moved = blocked - trapped;
     assert!(
-        blocked < healthy - 0.05 && trapped > 1.0,
+        moved < 0.5 * (healthy - 1.0) && trapped > 1.05,
         "{blocked} {trapped}"
     );
 }
