@@ -67,6 +67,17 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
             );
         }
     }
+    for soft in built.world.softs() {
+        say!(
+            "soft `{}`: {} points, {} faces, {} springs, {:.3e} m³, sub-steps of {:.1e} s",
+            soft.settings().name,
+            soft.len(),
+            soft.triangles().len(),
+            soft.edges().len(),
+            soft.rest_volume(),
+            soft.settings().step
+        );
+    }
     for obstacle in built.world.obstacles() {
         match obstacle.triangles() {
             Some(mesh) => say!(

@@ -13,6 +13,7 @@ pub mod observe;
 pub mod scene;
 mod simd;
 mod slots;
+pub mod soft;
 pub mod solid;
 pub mod space;
 mod step;
@@ -25,6 +26,7 @@ pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, 
 pub use glam::{Quat, Vec3};
 pub use mesh::TriMesh;
 pub use slots::Handle;
+pub use soft::{Soft, SoftSettings};
 pub use solid::{Solid, SolidSettings};
 pub use step::{StepError, StepReport};
 pub use world::{StepSettings, World};

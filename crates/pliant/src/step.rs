@@ -3,7 +3,7 @@
 //! ```text
 //! emit and remove
 //! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
-//!            -> solids
+//!            -> solids -> soft bodies
 //! ```
 //!
 //! What observers watch is noted before and after the contacts, where matter moves.
@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::fluid::{CHUNK, Fluid, Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
+use crate::soft::{Surroundings, collide};
 use crate::solid::{Environment, Stiffest};
 use crate::world::{StepSettings, World, sides};
 
@@ -129,6 +130,26 @@ pub enum StepError {
         time: f64,
         /// Name of the body.
         solid: String,
+        /// The point.
+        point: u32,
+        /// Its speed, perhaps not a number.
+        speed: f32,
+        /// Length of the sub-step.
+        dt: f32,
+    },
+    /// A soft body has run away.
+    #[error(
+        "step {step}, {time:.4} s: soft body `{soft}` has blown up: point {point} moves at \
+         {speed:.3e} m/s; the sub-step was {dt:.3e} s; shorten its `step`, lower `pressure` or \
+         `gamma`, or choose the integrator `kang` or `implicit`"
+    )]
+    SoftDiverged {
+        /// Number of the step.
+        step: u64,
+        /// Simulated time.
+        time: f64,
+        /// Name of the body.
+        soft: String,
         /// The point.
         point: u32,
         /// Its speed, perhaps not a number.
@@ -338,6 +359,15 @@ impl World {
                 };
             }
         }
+        for (_, soft) in self.softs.iter() {
+            let own = soft.settings().step;
+            if own < bound.dt {
+                bound = StepBound {
+                    dt: own,
+                    limit: StepLimit::Solid,
+                };
+            }
+        }
         Ok(match self.settings.fixed {
             Some(dt) => StepBound {
                 dt,
@@ -405,12 +435,13 @@ impl World {
             self.drift(dt);
         });
         let solids = timers.time(Stage::Solids, || self.advance_solids(dt));
+        let softs = timers.time(Stage::Softs, || self.advance_softs(dt));
         self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         timers.time(Stage::Observe, || self.observe_motion(dt));
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
-        outcome.and(solids)
+        outcome.and(solids).and(softs)
     }
 
     /// Emitters make particles and sinks take them away.
@@ -662,6 +693,43 @@ impl World {
         for (_, grab) in self.grabs.iter_mut() {
             if let Some(solid) = self.solids.get(grab.solid()) {
                 grab.read(solid, end);
+            }
+        }
+        self.push_obstacles(first);
+        Ok(())
+    }
+
+    /// Moves every soft body, then lets them touch each other. Fails if one runs away.
+    fn advance_softs(&mut self, dt: f32) -> Result<(), StepError> {
+        if self.softs.iter().next().is_none() {
+            return Ok(());
+        }
+        let first = self.contacts.len();
+        let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
+        let around = Surroundings::numbered(self.gravity, &fields, self.obstacles.iter());
+        let others = (self.fluids.iter().count() + self.solids.iter().count()) as u32;
+        let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
+        let contacts: Vec<Vec<Contact>> = bodies
+            .par_iter_mut()
+            .enumerate()
+            .map(|(k, soft)| soft.advance_as(others + k as u32, dt, &around))
+            .collect();
+        self.contacts.extend(contacts.into_iter().flatten());
+        let moved = collide(&mut bodies, dt);
+        for (k, _) in moved.iter().enumerate().filter(|(_, moved)| **moved) {
+            let again = bodies[k].pass_obstacles(others + k as u32, &around);
+            self.contacts.extend(again);
+        }
+        for soft in bodies {
+            if let Some((point, speed)) = soft.runaway(RUNAWAY) {
+                return Err(StepError::SoftDiverged {
+                    step: self.steps,
+                    time: self.time,
+                    soft: soft.settings().name.clone(),
+                    point,
+                    speed,
+                    dt,
+                });
             }
         }
         self.push_obstacles(first);

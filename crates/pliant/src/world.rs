@@ -11,9 +11,10 @@ use crate::fluid::{
     SettingsError, Sink,
 };
 use crate::math::{Aabb, Xyz};
-use crate::mesh::TetMesh;
+use crate::mesh::{TetMesh, TriMesh};
 use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
 use crate::slots::{Handle, Slots};
+use crate::soft::{Soft, SoftError, SoftSettings};
 use crate::solid::{
     BodyContact, Depth, Grab, GrabSettings, Meetings, Solid, SolidError, SolidSettings, deepest,
 };
@@ -170,6 +171,7 @@ pub struct World {
     /// Contacts of deformable bodies with each other.
     pub(crate) meetings: Meetings,
     pub(crate) grabs: Slots<Grab>,
+    pub(crate) softs: Slots<Soft>,
     pub(crate) obstacles: Slots<Obstacle>,
     pub(crate) fields: Slots<Field>,
     pub(crate) nozzles: Slots<Nozzle>,
@@ -210,6 +212,7 @@ impl World {
             solids: Slots::default(),
             meetings: Meetings::default(),
             grabs: Slots::default(),
+            softs: Slots::default(),
             obstacles: Slots::default(),
             fields: Slots::default(),
             nozzles: Slots::default(),
@@ -378,6 +381,35 @@ impl World {
         self.solids.iter().map(|(_, s)| s)
     }
 
+    /// Adds a soft surface body at rest in the shape of `mesh`.
+    pub fn add_soft(
+        &mut self,
+        settings: SoftSettings,
+        mesh: TriMesh,
+    ) -> Result<Handle<Soft>, SoftError> {
+        Ok(self.softs.add(Soft::new(settings, mesh)?))
+    }
+
+    /// Takes a soft body away.
+    pub fn remove_soft(&mut self, soft: Handle<Soft>) -> Option<Soft> {
+        self.softs.remove(soft)
+    }
+
+    /// A soft body.
+    pub fn soft(&self, handle: Handle<Soft>) -> Option<&Soft> {
+        self.softs.get(handle)
+    }
+
+    /// A soft body, to pin, put elsewhere or give other controls.
+    pub fn soft_mut(&mut self, handle: Handle<Soft>) -> Option<&mut Soft> {
+        self.softs.get_mut(handle)
+    }
+
+    /// All soft bodies.
+    pub fn softs(&self) -> impl Iterator<Item = &Soft> {
+        self.softs.iter().map(|(_, s)| s)
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;
@@ -439,7 +471,9 @@ impl World {
     /// All matter, whatever its kind.
     pub fn matter(&self) -> impl Iterator<Item = &dyn Matter> {
         let fluids = self.fluids.iter().map(|(_, f)| f as &dyn Matter);
-        fluids.chain(self.solids.iter().map(|(_, s)| s as &dyn Matter))
+        let solids = self.solids.iter().map(|(_, s)| s as &dyn Matter);
+        let softs = self.softs.iter().map(|(_, s)| s as &dyn Matter);
+        fluids.chain(solids).chain(softs)
     }
 
     /// Simulated time in seconds.
@@ -539,6 +573,9 @@ impl World {
         if !std::mem::take(&mut self.sides_stale) {
             return;
         }
+        self.softs
+            .iter_mut()
+            .for_each(|(_, s)| s.forget_obstacles());
         let obstacles = &self.obstacles;
         for (_, fluid) in self.fluids.iter_mut() {
             let found: Vec<u32> = (0..fluid.len())
@@ -597,6 +634,7 @@ impl World {
         for (_, grab) in self.grabs.iter() {
             out.f32s(&grab.shift.to_array());
         }
+        self.softs.iter().for_each(|(_, s)| s.save(out));
         self.save_observers(out);
     }
 
@@ -658,6 +696,9 @@ impl World {
             from.f32s(&mut shift)?;
             grab.shift = Vec3::from_array(shift);
         }
+        for (_, soft) in self.softs.iter_mut() {
+            soft.load(from)?;
+        }
         let time = self.time;
         self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
         self.load_observers(from)
@@ -693,6 +734,10 @@ impl World {
         for (i, grab) in self.grabs.iter() {
             let held: Vec<u32> = grab.points().collect();
             hash.text(&format!("grab {i} {:?} {held:?}", grab.settings()));
+        }
+        for (i, soft) in self.softs.iter() {
+            hash.word(i as u32);
+            soft.fingerprint(&mut hash);
         }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);

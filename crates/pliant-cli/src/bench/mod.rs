@@ -10,6 +10,7 @@ mod neighbours;
 #[cfg(feature = "peers")]
 mod parry;
 mod peak;
+mod soft;
 mod sph;
 mod springs;
 mod surface;
@@ -22,7 +23,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 9] = [
+const ALL: [(&str, Bench); 10] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -32,6 +33,7 @@ const ALL: [(&str, Bench); 9] = [
     ("surface", surface::bench),
     ("springs", springs::bench),
     ("fem", fem::bench),
+    ("soft", soft::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

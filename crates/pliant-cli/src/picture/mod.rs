@@ -160,6 +160,7 @@ fn wall(shape: &Shape) -> Colour {
         Shape::Colon { .. } | Shape::Tube { .. } => 0xd98d82,
         Shape::River { .. } | Shape::Heightfield { .. } => 0xa39a7c,
         Shape::Mesh { .. } => 0xc4bfb6,
+        Shape::Ribs { .. } => 0xe6dcc4,
         Shape::Plane { .. }
         | Shape::Box { .. }
         | Shape::Sphere { .. }

@@ -170,6 +170,7 @@ impl<'a> Recorder<'a> {
         };
         let fluids = built.world.fluids().count();
         let bodies: Vec<_> = built.world.solids().collect();
+        let softs: Vec<_> = built.world.softs().collect();
         for (part, matter) in built.world.matter().enumerate() {
             let points = matter.points();
             let scalars = matter.scalars();
@@ -190,9 +191,10 @@ impl<'a> Recorder<'a> {
             let file = data_file(built, part as u32, k, "vtu");
             let path = self.folder.file(&file);
             let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
-            let body = part.checked_sub(fluids).map(|s| bodies[s]);
-            match (body, matter.surface()) {
-                (Some(body), Some(surface)) => {
+            let body = part.checked_sub(fluids);
+            let soft = body.and_then(|k| softs.get(k.checked_sub(bodies.len())?));
+            match (body.and_then(|k| bodies.get(k)), soft, matter.surface()) {
+                (Some(body), _, Some(surface)) => {
                     let fields = body.element_fields();
                     let cells: Vec<_> = fields
                         .iter()
@@ -204,6 +206,11 @@ impl<'a> Recorder<'a> {
                     let tets = &body.rest().tets;
                     vtu::write_tets(&path, points.position, tets, &arrays, &cells)?;
                     write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
+                }
+                (None, Some(soft), _) => {
+                    let mesh = soft.shape();
+                    vtu::write_mesh(&path, &mesh, &arrays)?;
+                    write_atomic(&as_ply, &to_ply_binary(&mesh))?;
                 }
                 _ => {
                     vtu::write_particles(&path, points.position, &arrays)?;
@@ -397,10 +404,11 @@ pub fn film_file(i: usize, k: u64) -> String {
 pub fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
     let fluids = built.world.fluids().count();
     let name = match (part as usize).checked_sub(fluids) {
-        Some(solid) => {
-            let names = built.world.solids().map(|s| &s.settings().name);
-            let names: Vec<String> = plain(names);
-            format!("body_{}", names.get(solid).map_or("", String::as_str))
+        Some(body) => {
+            let solids = built.world.solids().map(|s| &s.settings().name);
+            let softs = built.world.softs().map(|s| &s.settings().name);
+            let names: Vec<String> = plain(solids.chain(softs));
+            format!("body_{}", names.get(body).map_or("", String::as_str))
         }
         None if part == 0 => "particles".into(),
         None => format!("particles{}", part + 1),

@@ -13,6 +13,7 @@ mod hydrostatic;
 mod leaks;
 mod pile;
 mod poiseuille;
+mod soft;
 mod solids;
 
 use std::process::ExitCode;
@@ -90,7 +91,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -102,6 +103,7 @@ const CASES: [Case; 11] = [
     solids::CASE,
     pile::CASE,
     drops::CASE,
+    soft::CASE,
 ];
 
 /// What cannot be built is reported as it is.

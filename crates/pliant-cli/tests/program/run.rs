@@ -258,7 +258,9 @@ fn lists_prints_and_checks_scenes() {
         assert_eq!(printed.trim_end(), text.trim_end());
         let check = folder.pliant(&format!("check {name}")).fine().stdout;
         assert!(
-            check.contains("particles") || check.contains("tetrahedra"),
+            ["particles", "tetrahedra", "springs"]
+                .iter()
+                .any(|word| check.contains(word)),
             "{check}"
         );
         assert!(check.contains("fine"), "{check}");

@@ -370,6 +370,11 @@ impl Obstacle {
         self.shape.distance_error()
     }
 
+    /// Distance within which it finds its surface.
+    pub(super) fn reach(&self) -> f32 {
+        self.shape.reach()
+    }
+
     /// A place at the start of the sub-step in the obstacle's own frame.
     #[inline]
     pub(super) fn start_frame(&self, place: Vec3) -> Vec3 {

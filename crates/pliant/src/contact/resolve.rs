@@ -60,6 +60,18 @@ impl Obstacles<'_> {
             && moving.all(|(_, o)| o.way(ball.from, ball.to) < room)
     }
 
+    /// The way of a ball as the obstacle sees it that sees the longest.
+    pub fn longest_way(&self, ball: &Ball) -> f32 {
+        let ways = self.list.iter().map(|(_, o)| o.way(ball.from, ball.to));
+        ways.fold(0.0, f32::max)
+    }
+
+    /// The distance within which every obstacle finds its surface.
+    pub fn least_reach(&self) -> f32 {
+        let reaches = self.list.iter().map(|(_, o)| o.reach());
+        reaches.fold(f32::INFINITY, f32::min)
+    }
+
     /// The nearest surface within `radius` of a ball that was at `place` at the start
     /// of the sub-step and goes along with it, as it stands at the end; with its
     /// obstacle and its velocity.
@@ -212,6 +224,13 @@ impl<'a> Mover<'a> {
             return (place, velocity);
         }
         self.squeeze(from, radius)
+    }
+
+    /// Distance from `place`, where the last ball has come to, to the nearest surface;
+    /// `radius` if none is that near.
+    pub fn clearance(&self, place: Vec3, radius: f32) -> f32 {
+        let near = self.nearest(place, radius);
+        near.map_or(radius, |m| m.touch.distance)
     }
 
     /// Wedged: the ball stops where there is room for its centre. Without moving

@@ -152,6 +152,14 @@ impl Shape {
         }
     }
 
+    /// Distance within which [`Shape::nearest`] finds the surface.
+    pub fn reach(&self) -> f32 {
+        match self {
+            Shape::Plane { .. } | Shape::Waving(_) => f32::INFINITY,
+            Shape::Surface(s) => s.reach,
+        }
+    }
+
     /// The surface nearest to `p` if it is within `radius`. `origin` is a place on
     /// the free side, which decides the normal where `p` lies on the surface.
     pub fn nearest(&self, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {

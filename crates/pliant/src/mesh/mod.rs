@@ -20,6 +20,7 @@ mod tri_mesh;
 mod write;
 
 pub use check::{Edge, MeshReport};
+pub(crate) use generate::noise::signed as chance;
 pub use generate::*;
 pub use holes::HolesReport;
 pub use read::*;

@@ -9,6 +9,7 @@ use crate::contact::Obstacle;
 use crate::field::Region;
 use crate::fluid::Fluid;
 use crate::slots::Handle;
+use crate::soft::Soft;
 use crate::solid::Solid;
 use crate::world::{Matter, World};
 
@@ -65,6 +66,14 @@ pub enum Watch {
     Inside(Handle<Obstacle>),
     /// Volume, place, energies, stress and forces of a deformable body.
     Solid(Handle<Solid>),
+    /// Volume, shape, energies and pressure of a soft body, and of a lung its named
+    /// volumes.
+    Soft {
+        /// The body.
+        soft: Handle<Soft>,
+        /// True if it is a lung.
+        lung: bool,
+    },
 }
 
 /// One number of a probe.
@@ -134,6 +143,26 @@ const FLUID: [Quantity; 11] = [
     quantity("front_m", "front", "", "m"),
 ];
 
+/// The last nine only of a lung.
+const SOFT: [Quantity; 16] = [
+    VOLUME[0],
+    quantity("area_m2", "area", "", "m²"),
+    quantity("sphericity", "sphericity", "", "1"),
+    quantity("bumpiness_deg", "bumpiness", "", "degrees"),
+    quantity("kinetic_j", "energy", "kinetic", "J"),
+    quantity("elastic_j", "energy", "elastic", "J"),
+    quantity("gas_pressure_pa", "gas pressure", "", "Pa"),
+    quantity("target_l", "lung volume", "target", "l"),
+    quantity("tidal_l", "lung volume", "V_T", "l"),
+    quantity("frc_l", "lung volume", "FRC", "l"),
+    quantity("tlc_l", "lung volume", "TLC", "l"),
+    quantity("rv_l", "lung volume", "RV", "l"),
+    quantity("vc_l", "lung volume", "VC", "l"),
+    quantity("irv_l", "lung volume", "IRV", "l"),
+    quantity("erv_l", "lung volume", "ERV", "l"),
+    quantity("ic_l", "lung volume", "IC", "l"),
+];
+
 impl Probe {
     /// The numbers that [`Probe::read`] gives, in its order.
     pub fn quantities(&self) -> &'static [Quantity] {
@@ -145,6 +174,8 @@ impl Probe {
             Watch::Fluid { axis: None, .. } => &FLUID[..FLUID.len() - 1],
             Watch::Region(_) | Watch::Inside(_) => &VOLUME,
             Watch::Solid(_) => &SOLID,
+            Watch::Soft { lung: true, .. } => &SOFT,
+            Watch::Soft { lung: false, .. } => &SOFT[..7],
         }
     }
 
@@ -170,6 +201,7 @@ impl Probe {
             Watch::Region(region) => Some(vec![world.volume_in(&region)]),
             Watch::Inside(obstacle) => world.volume_inside(obstacle).map(|v| vec![v]),
             Watch::Solid(solid) => solid_probe::read(world, solid),
+            Watch::Soft { soft, .. } => world.soft(soft).map(soft_body),
         };
         found.unwrap_or_else(|| vec![f64::NAN; self.quantities().len()])
     }
@@ -181,6 +213,33 @@ fn point(world: &World, place: Vec3) -> Vec<f64> {
     };
     let mut values = vec![sample.density.into(), sample.pressure.into()];
     values.extend(sample.velocity.as_dvec3().to_array());
+    values
+}
+
+fn soft_body(soft: &Soft) -> Vec<f64> {
+    let energy = soft.energy();
+    let mut values = vec![
+        soft.volume(),
+        soft.area(),
+        soft.sphericity(),
+        soft.bumpiness(),
+        energy.kinetic,
+        energy.elastic,
+        soft.pressure().into(),
+    ];
+    if let Some(v) = soft.lung_volumes() {
+        values.extend([
+            v.target,
+            v.tidal,
+            v.functional_residual,
+            v.total,
+            v.residual,
+            v.vital,
+            v.inspiratory_reserve,
+            v.expiratory_reserve,
+            v.inspiratory,
+        ]);
+    }
     values
 }
 

@@ -30,12 +30,14 @@ pub enum Stage {
     Contacts,
     /// Deformable bodies: forces, motion and what they hit.
     Solids,
+    /// Soft bodies: forces, motion and what they hit.
+    Softs,
     /// What is measured on the way.
     Observe,
 }
 
 /// All stages, for tables and charts.
-pub const STAGES: [(Stage, &str); 13] = [
+pub const STAGES: [(Stage, &str); 14] = [
     (Stage::Emit, "emit"),
     (Stage::Neighbours, "neighbours"),
     (Stage::Walls, "walls"),
@@ -48,6 +50,7 @@ pub const STAGES: [(Stage, &str); 13] = [
     (Stage::Pressure, "pressure"),
     (Stage::Contacts, "contacts"),
     (Stage::Solids, "solids"),
+    (Stage::Softs, "softs"),
     (Stage::Observe, "observe"),
 ];
 

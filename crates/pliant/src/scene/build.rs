@@ -19,6 +19,7 @@ use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::observe::{Coating, CoatingSettings, Probe};
 use crate::slots::Handle;
+use crate::soft::Soft;
 use crate::solid::Solid;
 use crate::space::{CellGrid, NeighbourSearch};
 use crate::world::{StepSettings, World};
@@ -32,6 +33,8 @@ pub struct Built {
     pub fluids: Vec<Handle<Fluid>>,
     /// The deformable bodies, in the scene's order.
     pub solids: Vec<Handle<Solid>>,
+    /// The soft bodies, in the scene's order.
+    pub softs: Vec<Handle<Soft>>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The films on obstacles, with the obstacle's number in the scene.
@@ -60,6 +63,8 @@ impl Scene {
         let bodies = self.solids()?;
         // Contact of bodies looks a little further than their thickness.
         let reaches = bodies.iter().map(|b| 2.2 * b.thickness());
+        let softs = self.softs()?;
+        let reaches = reaches.chain(softs.iter().map(|s| 2.0 * s.contact_reach()));
         let largest_spacing = spacings.chain(reaches).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
         let mut coatings = Vec::new();
@@ -102,11 +107,13 @@ impl Scene {
         }
         let solids: Vec<_> = bodies.into_iter().map(|b| world.solids.add(b)).collect();
         self.add_grabs(&mut world, &solids)?;
+        let softs: Vec<Handle<Soft>> = softs.into_iter().map(|s| world.softs.add(s)).collect();
         let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
-        let probes = self.probes(&mut world, &fluids, &solids, &handles)?;
+        let probes = self.probes(&mut world, &fluids, &solids, &softs, &handles)?;
         Ok(Built {
             fluids,
             solids,
+            softs,
             obstacles,
             coatings,
             probes,

@@ -68,6 +68,7 @@ impl Scene {
             .vector("acceleration", s.gravity.acceleration)?;
         self.check_matter()?;
         self.check_solids()?;
+        self.check_softs()?;
         for (i, o) in s.obstacle.iter().enumerate() {
             let here = &top.item("obstacle", i);
             here.name(
@@ -175,12 +176,12 @@ impl Scene {
     fn check_matter(&self) -> Result<(), SceneError> {
         let fluids = &self.description.fluid;
         let Some(first) = fluids.first() else {
-            if !self.description.solid.is_empty() {
+            if !self.description.solid.is_empty() || !self.description.soft.is_empty() {
                 return Ok(());
             }
             return Err(self.at(&[], "the scene has no matter").with_help(
                 "add a [[fluid]] with `spacing` and a [[fluid.fill]] or a [[fluid.emitter]], or a \
-                 [[solid]] with a `shape`",
+                 [[solid]] or [[soft]] with a `shape`",
             ));
         };
         for (i, f) in fluids.iter().enumerate() {
@@ -329,7 +330,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
+    pub(super) fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
         Part {
             scene,
             path: path.to_vec(),
@@ -379,7 +380,7 @@ impl<'a> Part<'a> {
         v.map_or(Ok(()), |v| self.number(key, v, rule))
     }
 
-    fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub(super) fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if v.is_finite() {
             return Ok(());
         }
@@ -425,7 +426,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    fn name<'b>(
+    pub(super) fn name<'b>(
         &self,
         name: &str,
         mut others: impl Iterator<Item = &'b String>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
+pub use super::soft_keys::{Copies, Soft, SoftPin, SoftShape};
 pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
 
 /// A scene.
@@ -37,6 +38,9 @@ pub struct Description {
     /// Deformable bodies.
     #[serde(default)]
     pub solid: Vec<Solid>,
+    /// Soft surface bodies.
+    #[serde(default)]
+    pub soft: Vec<Soft>,
     /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
@@ -480,6 +484,12 @@ pub enum Shape {
         #[serde(default = "defaults::segments")]
         segments: u32,
     },
+    /// The ribs of one side of a chest, around the lungs of `[[soft]]`.
+    Ribs {
+        /// The patient's left ones, at positive x.
+        #[serde(default)]
+        left: bool,
+    },
     /// A plain drinking glass with a wall.
     Tumbler {
         /// Segments around.
@@ -548,6 +558,9 @@ pub struct Probe {
     pub fluid: Option<String>,
     /// Of a solid: its name; not needed if there is only one.
     pub solid: Option<String>,
+    /// Of a soft body: its name, with its number if it has copies; not needed if there
+    /// is only one.
+    pub soft: Option<String>,
     /// Of a fluid: the direction along which its front is measured, from the origin.
     #[schemars(with = "Option<[f32; 3]>")]
     pub axis: Option<Vec3>,
@@ -574,6 +587,9 @@ pub enum ProbeKind {
     Volume,
     /// Volume, place, energies, stress, reaction and grab forces of `solid`.
     Solid,
+    /// Volume, area, sphericity, bumpiness, energies and pressure of the body `soft`, and
+    /// the named volumes of a lung.
+    Soft,
 }
 
 /// Where pictures are taken from.

@@ -1,10 +1,10 @@
 //! Scene files: TOML (or JSON with the same keys) -> [`World`](crate::World).
 //!
 //! `description.rs` declares every key once, with its unit and default; the JSON
-//! Schema and the documentation come from there (`solid_keys.rs` has those of
-//! bodies). `check.rs` looks at the numbers,
+//! Schema and the documentation come from there (`solid_keys.rs` and
+//! `soft_keys.rs` have those of bodies). `check.rs` looks at the numbers,
 //! `build.rs` makes the world, `probe.rs` what is measured of it,
-//! `solid_build.rs` the bodies, `error.rs` points at the line that is wrong,
+//! `solid_build.rs` and `soft_build.rs` the bodies, `error.rs` points at the line that is wrong,
 //! `overrides.rs` changes keys without editing the file, `shipped.rs` lists the
 //! scenes inside the program.
 
@@ -18,6 +18,8 @@ mod overrides;
 mod probe;
 mod shape;
 mod shipped;
+mod soft_build;
+mod soft_keys;
 mod solid_build;
 mod solid_keys;
 

@@ -11,8 +11,9 @@ use crate::contact::Obstacle;
 use crate::fluid::Fluid;
 use crate::observe::{Probe, Section, SectionError, Watch};
 use crate::slots::Handle;
+use crate::soft::Soft;
 use crate::solid::Solid;
-use crate::world::World;
+use crate::world::{Matter, World};
 
 impl d::ProbeKind {
     fn name(self) -> &'static str {
@@ -23,6 +24,7 @@ impl d::ProbeKind {
             d::ProbeKind::Fluid => "fluid",
             d::ProbeKind::Volume => "volume",
             d::ProbeKind::Solid => "solid",
+            d::ProbeKind::Soft => "soft",
         }
     }
 
@@ -35,6 +37,7 @@ impl d::ProbeKind {
             d::ProbeKind::Fluid => &["fluid", "axis"],
             d::ProbeKind::Volume => &["region", "obstacle"],
             d::ProbeKind::Solid => &["solid"],
+            d::ProbeKind::Soft => &["soft"],
         }
     }
 }
@@ -53,6 +56,7 @@ pub(super) fn check(here: &Part<'_>, p: &d::Probe, s: &d::Description) -> Result
         ("solid", p.solid.is_some()),
         ("axis", p.axis.is_some()),
         ("region", p.region.is_some()),
+        ("soft", p.soft.is_some()),
     ];
     let takes = p.kind.keys();
     for (key, given) in given {
@@ -92,6 +96,10 @@ pub(super) fn check(here: &Part<'_>, p: &d::Probe, s: &d::Description) -> Result
             Some(name) => known(here, "solid", name, s.solid.iter().map(|b| &b.name)),
             None if s.solid.len() == 1 => Ok(()),
             None => Err(needs("solid", "\"jelly\"")),
+        },
+        d::ProbeKind::Soft => match &p.soft {
+            None if s.soft.len() != 1 => Err(needs("soft", "\"balloon\"")),
+            _ => Ok(()),
         },
         d::ProbeKind::Volume => match (&p.region, &p.obstacle) {
             (Some(region), None) => here.region(region),
@@ -206,6 +214,7 @@ impl Scene {
         world: &mut World,
         fluids: &[Handle<Fluid>],
         solids: &[Handle<Solid>],
+        softs: &[Handle<Soft>],
         obstacles: &[Handle<Obstacle>],
     ) -> Result<Vec<Probe>, SceneError> {
         let s = &self.description;
@@ -257,6 +266,19 @@ impl Scene {
                         return Err(open(wrong("obstacle", no_inside(name))));
                     }
                     Watch::Inside(obstacle)
+                }
+                (d::ProbeKind::Soft, _) => {
+                    let named = |h: &&Handle<Soft>| {
+                        let name = world.soft(**h).map(|s| s.settings().name.as_str());
+                        p.soft.is_none() || name == p.soft.as_deref()
+                    };
+                    let Some(&soft) = softs.iter().find(named) else {
+                        let known: Vec<&str> = world.softs().map(|s| s.name()).take(8).collect();
+                        return Err(wrong("soft", "there is no such soft body".into())
+                            .with_help(format!("known: {}", known.join(", "))));
+                    };
+                    let lung = world.soft(soft).is_some_and(|s| s.lung_volumes().is_some());
+                    Watch::Soft { soft, lung }
                 }
                 (d::ProbeKind::Volume, None) => Watch::Region(p.region.unwrap_or_default()),
                 (d::ProbeKind::Obstacle, None) => {

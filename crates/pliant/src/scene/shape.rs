@@ -10,7 +10,8 @@ use super::description::{self as d, Index, Shape};
 use super::motion;
 use crate::contact::Obstacle;
 use crate::mesh::{
-    Colon, Cuboid, HeightGrid, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass, read_mesh,
+    Colon, Cuboid, HeightGrid, Ribs, RiverBed, TriMesh, Tube, Tumbler, UvSphere, WineGlass,
+    read_mesh,
 };
 use crate::space::{Bvh, Sdf, TriangleHash, TriangleIndex};
 
@@ -194,6 +195,11 @@ fn triangles(shape: &Shape, folder: &Path, rings: Option<u32>) -> Result<TriMesh
         Shape::WineGlass { segments } => WineGlass {
             segments: *segments,
             ..WineGlass::default()
+        }
+        .build(),
+        Shape::Ribs { left } => Ribs {
+            left: *left,
+            ..Ribs::default()
         }
         .build(),
         Shape::Tumbler { segments } => Tumbler {

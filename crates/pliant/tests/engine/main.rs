@@ -6,6 +6,7 @@
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
 //! - `motion.rs`: obstacles that move.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
+//! - `softs.rs`: soft surface bodies in a world.
 //! - `solids.rs`: deformable bodies in a world.
 //! - `world.rs`: emitters, sinks, fields, handles, refused steps, memory.
 
@@ -16,5 +17,6 @@ mod determinism;
 mod fluid_laws;
 mod motion;
 mod observers;
+mod softs;
 mod solids;
 mod world;

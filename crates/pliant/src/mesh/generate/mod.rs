@@ -1,8 +1,9 @@
 //! Shapes from a few numbers. Each is a struct of parameters with defaults and a
 //! `build`, which refuses parameters that cannot give a shape.
 //!
-//! - Bodies: [`Cuboid`], [`UvSphere`], [`IcoSphere`], [`Tube`], [`Colon`],
-//!   [`WineGlass`], [`Tumbler`]; all closed and facing outwards.
+//! - Bodies: [`Cuboid`], [`UvSphere`], [`IcoSphere`], [`EvenSphere`], [`Tube`], [`Colon`],
+//!   [`WineGlass`], [`Tumbler`], [`Head`],
+//!   [`LungShape`], [`Ribs`]; all closed and facing outwards.
 //! - Landscape: [`RiverBed`], through a [`HeightGrid`].
 //! - Underneath: `skin.rs` (triangles over rings), `curve.rs` (splines and frames),
 //!   `noise.rs` (repeatable randomness).
@@ -11,11 +12,14 @@ mod colon;
 mod colon_anatomy;
 mod cuboid;
 mod curve;
+mod even_sphere;
+mod head;
 mod height_grid;
 mod ico_sphere;
 pub(in crate::mesh) mod noise;
 mod river_bed;
 mod skin;
+mod thorax;
 mod tube;
 mod tumbler;
 mod uv_sphere;
@@ -24,9 +28,12 @@ mod wine_glass;
 pub use colon::{Colon, ColonPath};
 pub use colon_anatomy::ColonControl;
 pub use cuboid::Cuboid;
+pub use even_sphere::EvenSphere;
+pub use head::Head;
 pub use height_grid::HeightGrid;
 pub use ico_sphere::IcoSphere;
 pub use river_bed::RiverBed;
+pub use thorax::{LungShape, Ribs};
 pub use tube::Tube;
 pub use tumbler::Tumbler;
 pub use uv_sphere::UvSphere;

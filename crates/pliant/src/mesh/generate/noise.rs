@@ -15,7 +15,7 @@ pub(in crate::mesh) fn unit(seed: u64, index: u64) -> f32 {
 }
 
 /// A number in [-1, 1) for each pair of seed and index.
-pub(in crate::mesh) fn signed(seed: u64, index: u64) -> f32 {
+pub(crate) fn signed(seed: u64, index: u64) -> f32 {
     2.0 * unit(seed, index) - 1.0
 }
 

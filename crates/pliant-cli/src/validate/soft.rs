@@ -1,0 +1,174 @@
+//! Laws that every soft body must obey, and lungs that breathe for long.
+
+use glam::Vec3;
+use pliant::mesh::EvenSphere;
+use pliant::observe::Totals;
+use pliant::soft::{
+    Condition, Controls, Lung, Scaling, SoftIntegrator, SoftSettings, SurfaceMass, Surroundings,
+};
+use pliant::world::Matter;
+use pliant::{Obstacle, Soft};
+
+use super::{Case, Row, fault};
+use crate::cli::ValidateArgs;
+use crate::error::CliError;
+
+pub(super) const CASE: Case = Case {
+    name: "soft",
+    about: "Momentum of a free soft body; force and torque of its gas; a held volume under a \
+            blow; the printed simplified integrator (3.74) of Mesit 2010, which gains energy; \
+            volume of a lung after its breaths (with --full 10,000 of them).",
+    run,
+};
+
+/// Fixed before the first run.
+const MOMENTUM_TOLERANCE: f64 = 1e-3;
+const GAS_TOLERANCE: f64 = 1e-5;
+const VOLUME_TOLERANCE: f64 = 0.01;
+const BREATH_TOLERANCE: f64 = 0.02;
+const STEP: f32 = 0.002;
+
+fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
+    let mut rows = vec![momentum()?, gas()?, held()?];
+    let gain = energy_gain(SoftIntegrator::Simplified)?;
+    rows.push(Row::with_error(
+        "(3.74) as printed: energy after 300 steps over that at the start; it must be above 10",
+        gain,
+        10.0,
+        10.0 / gain,
+        1.0,
+    ));
+    let kept = energy_gain(SoftIntegrator::Kang)?;
+    rows.push(Row::with_error(
+        "(3.70) by Kang: the same; it must be below 1",
+        kept,
+        1.0,
+        kept,
+        1.0,
+    ));
+    let breaths = if args.full { 10_000 } else { 5 };
+    rows.push(Row::absolute(
+        format!("lung, alpha 3: volume after {breaths} breaths over that at rest"),
+        breathe(breaths)?,
+        1.0,
+        BREATH_TOLERANCE,
+    ));
+    Ok(rows)
+}
+
+fn ball(settings: SoftSettings, points: u32) -> Result<Soft, CliError> {
+    let shape = EvenSphere {
+        center: Vec3::Y,
+        radius: 0.1,
+        points,
+    };
+    Soft::new(settings, shape.build().map_err(fault)?).map_err(fault)
+}
+
+fn nowhere() -> Surroundings<'static> {
+    Surroundings::new(Vec3::ZERO, &[], [])
+}
+
+fn disturbed() -> Result<Soft, CliError> {
+    let mut settings = SoftSettings::new("body");
+    settings.controls.beta = 0.5;
+    let mut soft = ball(settings, 800)?;
+    soft.put(
+        |p| p + 0.01 * Vec3::new((40.0 * p.y).sin(), (50.0 * p.x).cos(), 0.0),
+        |p| Vec3::new(1.0, 0.5, 0.0) + Vec3::new(1.0, 2.0, 3.0).cross(p),
+    );
+    Ok(soft)
+}
+
+fn momentum() -> Result<Row, CliError> {
+    let mut soft = disturbed()?;
+    let before = Totals::of(&soft.points(), Vec3::ZERO).momentum;
+    (0..500).for_each(|_| drop(soft.advance(STEP, &nowhere())));
+    let after = Totals::of(&soft.points(), Vec3::ZERO).momentum;
+    Ok(Row::absolute(
+        "change of momentum / momentum, 500 steps of a free body",
+        (after - before).length() / before.length(),
+        0.0,
+        MOMENTUM_TOLERANCE,
+    ))
+}
+
+fn gas() -> Result<Row, CliError> {
+    let mut soft = disturbed()?;
+    soft.advance(STEP, &nowhere());
+    let (force, torque) = soft.gas_force();
+    let pressed = f64::from(soft.pressure().abs()) * soft.area();
+    Ok(Row::absolute(
+        "force and torque (per m) of the gas on the whole body / pressure times area",
+        force.length().max(torque.length()) / pressed,
+        0.0,
+        GAS_TOLERANCE,
+    ))
+}
+
+fn held() -> Result<Row, CliError> {
+    let mut settings = SoftSettings::new("held");
+    settings.volume.hold = Some(1.0);
+    settings.controls.gamma = 0.0;
+    let mut soft = ball(settings, 800)?;
+    let floor = Obstacle::plane("floor", 0.85 * Vec3::Y, Vec3::Y);
+    let around = Surroundings::new(Vec3::new(0.0, -9.81, 0.0), &[], [&floor]);
+    let mut worst = 0.0f64;
+    for _ in 0..500 {
+        soft.advance(STEP, &around);
+        worst = worst.max((soft.volume() / soft.rest_volume() - 1.0).abs());
+    }
+    Ok(Row::absolute(
+        "largest change of a held volume while the body falls on a floor",
+        worst,
+        0.0,
+        VOLUME_TOLERANCE,
+    ))
+}
+
+fn energy_gain(how: SoftIntegrator) -> Result<f64, CliError> {
+    let mut settings = SoftSettings::new("body");
+    settings.scaling = Scaling::Literal;
+    settings.integrator = how;
+    settings.controls.gamma = 0.0;
+    settings.body.damping = pliant::soft::Damping::Steps(0.0);
+    let mut soft = ball(settings, 300)?;
+    soft.put(|p| p * (1.0 + 0.02 * (60.0 * p.x).sin()), |_| Vec3::ZERO);
+    let energy = |soft: &Soft| soft.energy().kinetic + soft.energy().elastic;
+    let start = energy(&soft);
+    for _ in 0..300 {
+        soft.advance(STEP, &nowhere());
+        if energy(&soft).is_nan() || energy(&soft) > 1e6 * start {
+            return Ok(1e6);
+        }
+    }
+    Ok(energy(&soft) / start)
+}
+
+fn breathe(breaths: u32) -> Result<f64, CliError> {
+    let mut settings = SoftSettings::new("lung");
+    settings.controls = Controls {
+        alpha: 3.0,
+        beta: 0.0,
+        gamma: 1.0,
+        delta: 0.0,
+    };
+    settings.mass = SurfaceMass::Area(4.0);
+    settings.body.stiffness = 150.0;
+    settings.drag = 1.0;
+    let lung = Lung {
+        inhale: 0.8,
+        exhale: 1.2,
+        tidal: 0.5,
+        balanced_at: 3.0,
+        condition: Condition::Healthy,
+        ..Lung::default()
+    };
+    let steps = (lung.period() / STEP).round() as u32;
+    settings.volume.lung = Some(lung);
+    let mut soft = ball(settings, 162)?;
+    for _ in 0..breaths * steps {
+        soft.advance(STEP, &nowhere());
+    }
+    Ok(soft.volume() / soft.rest_volume())
+}

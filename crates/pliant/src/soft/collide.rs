@@ -1,0 +1,270 @@
+//! Soft bodies against each other and against themselves.
+//!
+//! All points that can touch anything go into one hash with one point per cell on average
+//! (dynamic cell size, Mesit 2010, 4.5-4.8). Mesit 2010 tests points against points. That
+//! lets faces slip between points, so by default the points found only say where to look:
+//! every point is tested against the triangles around the points near it.
+//!
+//! Which side of a triangle a point belongs to is known from the start of the sub-step,
+//! when nothing had passed through anything yet; so what has crossed in this sub-step is
+//! put back. Contacts are found in parallel from one state and answered one after the
+//! other in the order of points.
+
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
+
+use super::settings::Touching;
+use super::state::Soft;
+use super::topology::area_normal;
+use crate::contact::triangle::closest_point;
+use crate::math::{Aabb, XyzVec};
+use crate::space::{CellSize, ModuloHash, NeighbourSearch};
+
+/// Points per task.
+const CHUNK: usize = 256;
+
+/// A point of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    body: u32,
+    point: u32,
+}
+
+/// Something that a point touches.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    point: Place,
+    body: u32,
+    /// What is touched: points with their weights; one point, or a triangle's corners.
+    corners: [u32; 3],
+    weights: [f32; 3],
+    /// From what is touched to the point's own side.
+    normal: Vec3,
+    /// How much nearer they are than they may be.
+    depth: f32,
+}
+
+/// Takes apart what overlaps, and stops it. Returns which bodies have moved by that; their
+/// points are then on a new way that obstacles have not seen yet.
+pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
+    let mut moved = vec![false; bodies.len()];
+    let boxes: Vec<Aabb> = bodies
+        .iter()
+        .map(|b| b.bounds().grown(b.thickness + 0.5 * b.mean_edge()))
+        .collect();
+    let mut places = Vec::new();
+    let mut points = XyzVec::default();
+    let mut radius = 0.0f32;
+    for (k, body) in bodies.iter().enumerate() {
+        let own = body.settings.contact.own;
+        let others: Vec<Aabb> = (0..bodies.len())
+            .filter(|&j| j != k && boxes[j].overlaps(&boxes[k]))
+            .map(|j| boxes[j])
+            .collect();
+        if others.is_empty() && !own {
+            continue;
+        }
+        for (i, &p) in body.position.iter().enumerate() {
+            if own || others.iter().any(|b| b.contains(p.into())) {
+                let (body, point) = (k as u32, i as u32);
+                places.push(Place { body, point });
+                points.push(p.into());
+            }
+        }
+        radius = radius.max(reach(body));
+    }
+    if places.is_empty() {
+        return moved;
+    }
+    let mut hash = ModuloHash::with(CellSize::OnePointPerCell, None);
+    hash.build(points.view(), radius);
+    let bodies_now: &[&mut Soft] = bodies;
+    let parts: Vec<Vec<Meeting>> = places
+        .par_chunks(CHUNK)
+        .map(|chunk| {
+            let mut found = Vec::new();
+            let mut near: Vec<u32> = Vec::new();
+            let mut tested: Vec<(u32, u32)> = Vec::new();
+            for &place in chunk {
+                near.clear();
+                let p = bodies_now[place.body as usize].position[place.point as usize];
+                hash.for_each_within(points.view(), p.into(), &mut |j| near.push(j));
+                near.sort_unstable();
+                tested.clear();
+                for &j in &near {
+                    meet(
+                        bodies_now,
+                        place,
+                        places[j as usize],
+                        &mut tested,
+                        &mut found,
+                    );
+                }
+            }
+            found
+        })
+        .collect();
+    for meeting in parts.iter().flatten() {
+        moved[meeting.point.body as usize] = true;
+        moved[meeting.body as usize] = true;
+    }
+    for (body, _) in bodies.iter_mut().zip(&moved).filter(|(_, m)| **m) {
+        body.previous.copy_from_slice(&body.position);
+    }
+    for meeting in parts.iter().flatten() {
+        answer(bodies, meeting, h);
+    }
+    moved
+}
+
+/// How far from a point the points of the triangles that it can touch may be.
+fn reach(body: &Soft) -> f32 {
+    let Touching { points_only, .. } = body.settings.contact;
+    if points_only {
+        2.0 * body.thickness
+    } else {
+        // No place of a triangle is farther from its nearest corner than 0.58 of its edge;
+        // stretched edges are longer.
+        body.thickness * 2.0 + 0.9 * body.mean_edge()
+    }
+}
+
+/// Tests a point against another, or against the triangles around it.
+fn meet(
+    bodies: &[&mut Soft],
+    place: Place,
+    other: Place,
+    tested: &mut Vec<(u32, u32)>,
+    found: &mut Vec<Meeting>,
+) {
+    let (own, body) = (&*bodies[place.body as usize], &*bodies[other.body as usize]);
+    let same = place.body == other.body;
+    if place == other || (same && !own.settings.contact.own) {
+        return;
+    }
+    let thickness = own.thickness + body.thickness;
+    let p = own.position[place.point as usize];
+    if own.settings.contact.points_only {
+        // Each pair once; neighbours in the surface are always near.
+        let later = (other.body, other.point) > (place.body, place.point);
+        if !later || (same && joined(own, place.point, other.point)) {
+            return;
+        }
+        let apart = p - body.position[other.point as usize];
+        let distance = apart.length();
+        let depth = thickness - distance;
+        if depth > 0.0 && distance > 0.0 {
+            found.push(Meeting {
+                point: place,
+                body: other.body,
+                corners: [other.point; 3],
+                weights: [1.0, 0.0, 0.0],
+                normal: (apart / distance).into(),
+                depth,
+            });
+        }
+        return;
+    }
+    for &t in body.topology.corners_of(other.point as usize) {
+        if tested.contains(&(other.body, t)) {
+            continue;
+        }
+        tested.push((other.body, t));
+        let corners = body.topology.triangles[t as usize];
+        if same
+            && corners
+                .iter()
+                .any(|&c| c == place.point || joined(own, place.point, c))
+        {
+            continue;
+        }
+        let now = corners.map(|c| body.position[c as usize]);
+        let near = closest_point(p.into(), now.map(Vec3::from));
+        let before = corners.map(|c| body.previous[c as usize]);
+        let normal_before = area_normal(before[0], before[1], before[2]);
+        let start = own.previous[place.point as usize];
+        // A point of another closed body belongs outside; one's own may be on either side.
+        let height = (start - before[0]).dot(normal_before);
+        let outside = if same {
+            height >= 0.0
+        } else {
+            height >= 0.0 || body.is_closed()
+        };
+        let side = if outside { 1.0 } else { -1.0 };
+        let normal = area_normal(now[0], now[1], now[2]).normalize_or_zero() * side;
+        let away = p - Vec3A::from(near.point);
+        let distance = away.length();
+        let beyond = away.dot(normal) < 0.0;
+        // Beyond its own side only if it is straight behind the triangle, not past its rim.
+        let behind = beyond && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
+        if !(distance < thickness && !beyond
+            || behind && distance < 2.0 * thickness + 0.5 * body.mean_edge())
+        {
+            continue;
+        }
+        let (normal, depth) = if behind {
+            (normal, thickness + distance)
+        } else {
+            (away.normalize_or(normal), thickness - distance)
+        };
+        found.push(Meeting {
+            point: place,
+            body: other.body,
+            corners,
+            weights: near.barycentric,
+            normal: normal.into(),
+            depth,
+        });
+    }
+}
+
+fn joined(body: &Soft, i: u32, j: u32) -> bool {
+    let links = body.topology.links_of(i as usize);
+    links.binary_search_by_key(&j, |l| l.other).is_ok()
+}
+
+/// Separates along the normal, shared by mass, takes away the approach, and rubs.
+fn answer(bodies: &mut [&mut Soft], m: &Meeting, h: f32) {
+    let i = m.point.point as usize;
+    let friction = {
+        let (a, b) = (&bodies[m.point.body as usize], &bodies[m.body as usize]);
+        (a.settings.contact.friction * b.settings.contact.friction).sqrt()
+    };
+    let normal = Vec3A::from(m.normal);
+    let corners = || m.corners.into_iter().zip(m.weights).filter(|c| c.1 != 0.0);
+    let (own, other) = (&bodies[m.point.body as usize], &bodies[m.body as usize]);
+    let mut inverse = own.inverse_mass[i];
+    let mut velocity = own.velocity[i];
+    for (c, w) in corners() {
+        let c = c as usize;
+        inverse += w * w * other.inverse_mass[c];
+        velocity -= w * other.velocity[c];
+    }
+    if inverse <= 0.0 {
+        return;
+    }
+    // Never faster apart than half the gap per sub-step, so that nothing is thrown.
+    let step = 0.5 * m.depth / inverse;
+    let approach = velocity.dot(normal);
+    let stop = (-approach).max(0.0);
+    let across = velocity - approach * normal;
+    let speed = across.length();
+    // Pressing is what stopped it and what holds it apart.
+    let pressing = stop + 0.5 * m.depth / h * 0.1;
+    let rub = if speed > 0.0 {
+        -across * (friction * pressing / speed).min(1.0)
+    } else {
+        Vec3A::ZERO
+    };
+    let impulse = (stop * normal + rub) / inverse;
+    let way = step * normal;
+    let push = |soft: &mut Soft, k: usize, share: f32| {
+        let w = share * soft.inverse_mass[k];
+        soft.position[k] += w * way;
+        soft.velocity[k] += w * impulse;
+    };
+    push(bodies[m.point.body as usize], i, 1.0);
+    for (c, w) in corners() {
+        push(bodies[m.body as usize], c as usize, -w);
+    }
+}

@@ -1,0 +1,36 @@
+//! Soft surface bodies: one general model from cloth to balloon to lung (Mesit 2010).
+//!
+//! - `settings.rs`: [`SoftSettings`]: what a body is made of, and the four numbers
+//!   α, β, γ, δ that weigh its forces; start here.
+//! - `state.rs`: [`Soft`]: the arrays of a body; `topology.rs` its edges and springs.
+//! - `advance.rs`: one sub-step; `integrate.rs` the integrators; `fluidity.rs` the SPH of
+//!   the skin; `parallel.rs` loops and sums whose bits do not depend on threads.
+//! - `lung.rs`: how a lung breathes.
+//! - `contact.rs`: points against obstacles; `collide.rs`: bodies against each other.
+//! - `measure.rs`: volume, sphericity, bumpiness, energies; `checkpoint.rs`.
+
+mod advance;
+mod checkpoint;
+mod collide;
+mod contact;
+mod fluidity;
+mod integrate;
+mod lung;
+mod measure;
+mod parallel;
+mod settings;
+mod state;
+#[cfg(test)]
+mod tests;
+mod topology;
+
+pub(crate) use collide::collide;
+pub use contact::Surroundings;
+pub use lung::{CM_H2O, Condition, Lung, LungError, LungVolumes};
+pub use measure::SoftEnergy;
+pub use settings::{
+    Breathing, Change, Controls, Damping, Fluidity, Scaling, SoftError, SoftIntegrator,
+    SoftSettings, Springs, SurfaceMass, Touching, Volume, VolumeMeasure,
+};
+pub use state::Soft;
+pub use topology::sheet;

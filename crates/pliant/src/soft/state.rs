@@ -1,0 +1,415 @@
+//! The state of a soft body.
+
+use glam::{Vec3, Vec3A};
+
+use super::fluidity::{Surface, SurfaceFluid};
+use super::integrate::Scratch;
+use super::lung::{Breath, LungVolumes};
+use super::settings::{Controls, SoftError, SoftSettings};
+use super::topology::Topology;
+use crate::math::{Aabb, Xyz, XyzVec};
+use crate::mesh::TriMesh;
+use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
+
+/// Sub-steps in which a lung comes to rest before its first breath.
+const RESTING_STEPS: u32 = 400;
+/// Drag meanwhile, in 1/s.
+const RESTING_DRAG: f32 = 20.0;
+
+/// A soft body: a surface of springs with a fluid skin, filled with gas.
+///
+/// ```
+/// use pliant::mesh::IcoSphere;
+/// use pliant::soft::SoftSettings;
+/// use pliant::{Obstacle, Vec3, World};
+/// let mut world = World::new();
+/// world.add_obstacle(Obstacle::plane("floor", Vec3::ZERO, Vec3::Y));
+/// let ball = IcoSphere { center: 0.3 * Vec3::Y, radius: 0.1, cuts: 2 }.build()?;
+/// let ball = world.add_soft(SoftSettings::new("ball"), ball)?;
+/// for _ in 0..30 {
+///     world.step(1.0 / 60.0)?;
+/// }
+/// let soft = world.soft(ball).expect("it is still there");
+/// assert!(soft.volume() > 0.5 * soft.rest_volume());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Soft {
+    pub(super) settings: SoftSettings,
+    pub(super) topology: Topology,
+    pub(super) ids: Vec<u32>,
+    /// The shape at the start.
+    pub(super) start: Vec<Vec3>,
+    pub(super) position: Vec<Vec3A>,
+    pub(super) velocity: Vec<Vec3A>,
+    /// Where the points were at the start of the sub-step.
+    pub(super) previous: Vec<Vec3A>,
+    /// 0 for pinned points.
+    pub(super) inverse_mass: Vec<f32>,
+    pub(super) pinned: bool,
+    /// Sum of the stiffness of the springs of each point, without α.
+    pub(super) stiffness: Vec<f32>,
+    /// Normals of the triangles, twice their area long.
+    pub(super) normal: Vec<Vec3A>,
+    pub(super) force: Vec<Vec3A>,
+    /// Change of velocity by one Pa in a lung.
+    pub(super) response: Vec<Vec3A>,
+    /// Last change of velocity by inner forces.
+    pub(super) change: Vec<Vec3A>,
+    pub(super) scratch: Scratch,
+    /// Made when fluidity is first switched on.
+    pub(super) fluid: Option<SurfaceFluid>,
+    /// Distance of each point to the nearest obstacle, at least.
+    pub(super) room: Vec<f32>,
+    pub(super) thickness: f32,
+    pub(super) rest_volume: f64,
+    /// How many of the settings' changes have been made.
+    pub(super) changed: usize,
+    /// Seconds that it has moved.
+    pub(super) clock: f64,
+    /// Pressure of the gas above that outside in the last sub-step, in Pa, without γ.
+    pub(super) pressure: f32,
+    pub(super) breath: Option<Breath>,
+    position_view: XyzVec,
+    velocity_view: XyzVec,
+}
+
+impl Soft {
+    /// A body at rest in the shape of `mesh`.
+    pub fn new(settings: SoftSettings, mesh: TriMesh) -> Result<Soft, SoftError> {
+        settings.check()?;
+        let mut topology = Topology::of(&mesh, &settings)?;
+        let n = mesh.vertices.len();
+        let volume = f64::from(mesh.volume());
+        let position: Vec<Vec3A> = mesh.vertices.iter().map(|&v| v.into()).collect();
+        if let Some(lung) = &settings.volume.lung {
+            if topology.open_edges > 0 || volume <= 0.0 {
+                let message = "a lung needs a closed surface that faces outwards";
+                return Err(SoftError::Mesh(message.into()));
+            }
+            stretch_against(&mut topology, &position, lung, volume)?;
+        }
+        let stiffness = (0..n)
+            .map(|i| topology.links_of(i).iter().map(|l| l.stiffness).sum())
+            .collect();
+        let thickness = settings.contact.thickness;
+        let mut soft = Soft {
+            thickness: thickness.unwrap_or(0.2 * topology.mean_edge),
+            breath: None,
+            inverse_mass: topology.mass.iter().map(|m| 1.0 / m).collect(),
+            pinned: false,
+            stiffness,
+            normal: vec![Vec3A::ZERO; topology.triangles.len()],
+            ids: (0..n as u32).collect(),
+            start: mesh.vertices,
+            previous: position.clone(),
+            position,
+            velocity: vec![Vec3A::ZERO; n],
+            force: vec![Vec3A::ZERO; n],
+            response: Vec::new(),
+            change: vec![Vec3A::ZERO; n],
+            scratch: Scratch::default(),
+            fluid: None,
+            room: vec![0.0; n],
+            rest_volume: volume,
+            changed: 0,
+            clock: 0.0,
+            pressure: 0.0,
+            position_view: XyzVec::default(),
+            velocity_view: XyzVec::default(),
+            settings,
+            topology,
+        };
+        // The rest density is that of the start, whenever fluidity is switched on.
+        soft.fluid = Some(SurfaceFluid::new(
+            &soft.surface_fluid(),
+            soft.topology.mean_edge,
+        ));
+        soft.find_recoil();
+        soft.position_view.resize(n);
+        soft.velocity_view.resize(n);
+        soft.refresh_views();
+        Ok(soft)
+    }
+
+    /// Lets a lung come to rest at its volume, healthy and with the α at which it is
+    /// balanced, and notes the pressure that this takes: a surface that is not round
+    /// needs less than the springs were stretched for.
+    fn find_recoil(&mut self) {
+        let Some(lung) = self.settings.volume.lung.clone() else {
+            return;
+        };
+        let mut breath = Breath::new(self.rest_volume as f32, super::CM_H2O * lung.recoil);
+        breath.resting = true;
+        self.breath = Some(breath);
+        let (controls, drag) = (self.settings.controls, self.settings.drag);
+        self.settings.controls = Controls {
+            alpha: lung.balanced_at / lung.condition.stiffness(),
+            gamma: 1.0,
+            ..controls
+        };
+        self.settings.drag = RESTING_DRAG;
+        self.position_view.resize(self.len());
+        self.velocity_view.resize(self.len());
+        let nowhere = super::Surroundings::new(Vec3::ZERO, &[], []);
+        let mut pressures = 0.0;
+        for step in 0..RESTING_STEPS {
+            self.advance(self.settings.step, &nowhere);
+            if 2 * step >= RESTING_STEPS {
+                pressures += self.pressure;
+            }
+        }
+        (self.settings.controls, self.settings.drag) = (controls, drag);
+        self.velocity.fill(Vec3A::ZERO);
+        self.change.fill(Vec3A::ZERO);
+        self.previous.copy_from_slice(&self.position);
+        (self.clock, self.changed) = (0.0, 0);
+        let recoil = 2.0 * pressures / RESTING_STEPS as f32;
+        self.breath = Some(Breath::new(self.rest_volume as f32, recoil));
+    }
+
+    pub(super) fn surface_fluid(&self) -> Surface<'_> {
+        Surface {
+            settings: &self.settings.fluidity,
+            scaling: self.settings.scaling,
+            position: &self.position,
+            velocity: &self.velocity,
+            mass: &self.topology.mass,
+        }
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &SoftSettings {
+        &self.settings
+    }
+
+    /// α, β, γ, δ.
+    pub fn controls(&self) -> Controls {
+        self.settings.controls
+    }
+
+    /// Changes α, β, γ, δ from the next sub-step on.
+    pub fn set_controls(&mut self, controls: Controls) -> Result<(), SoftError> {
+        controls.check()?;
+        self.settings.controls = controls;
+        Ok(())
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// True if it has no points, which cannot be.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Its edges; each is a spring.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        &self.topology.edges
+    }
+
+    /// Its triangles, counter-clockwise from outside.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.topology.triangles
+    }
+
+    /// True if its surface has no holes.
+    pub fn is_closed(&self) -> bool {
+        self.topology.open_edges == 0
+    }
+
+    /// Mean length of its edges at the start, in metres.
+    pub fn mean_edge(&self) -> f32 {
+        self.topology.mean_edge
+    }
+
+    /// Positions of all points in metres.
+    pub fn positions(&self) -> Xyz<'_> {
+        self.position_view.view()
+    }
+
+    /// Velocities of all points in m/s.
+    pub fn velocities(&self) -> Xyz<'_> {
+        self.velocity_view.view()
+    }
+
+    /// The present shape.
+    pub fn shape(&self) -> TriMesh {
+        TriMesh {
+            vertices: self.positions().iter().collect(),
+            triangles: self.topology.triangles.clone(),
+        }
+    }
+
+    /// The box around it.
+    pub fn bounds(&self) -> Aabb {
+        Aabb::of(self.position.iter().map(|&p| p.into()))
+    }
+
+    /// Distance at which its points touch others, in metres.
+    pub fn thickness(&self) -> f32 {
+        self.thickness
+    }
+
+    /// Volume at the start in m³.
+    pub fn rest_volume(&self) -> f64 {
+        self.rest_volume
+    }
+
+    /// Pressure of the gas above that outside in the last sub-step, in Pa, without γ.
+    pub fn pressure(&self) -> f32 {
+        self.pressure
+    }
+
+    /// The named volumes of a lung; `None` if it is none.
+    pub fn lung_volumes(&self) -> Option<LungVolumes> {
+        self.breath.as_ref().map(LungVolumes::of)
+    }
+
+    /// Points within the core radius of each point, on average: n_k of Mesit 2010, 4.5.
+    pub fn mean_neighbours(&self) -> f64 {
+        let fluid = self.fluid.as_ref();
+        fluid.map_or(0.0, |f| f.mean_neighbours(&self.position))
+    }
+
+    /// Holds the points whose place at the start is chosen; returns how many. They keep
+    /// their present velocity, see [`Soft::drive_where`].
+    pub fn pin_where(&mut self, chosen: impl Fn(Vec3) -> bool) -> usize {
+        self.drive_where(chosen, Vec3::ZERO)
+    }
+
+    /// Moves the points whose place at the start is chosen with a velocity in m/s,
+    /// whatever pulls them; returns how many.
+    pub fn drive_where(&mut self, chosen: impl Fn(Vec3) -> bool, velocity: Vec3) -> usize {
+        let mut found = 0;
+        for (i, _) in self.start.iter().enumerate().filter(|(_, p)| chosen(**p)) {
+            self.inverse_mass[i] = 0.0;
+            self.velocity[i] = velocity.into();
+            found += 1;
+        }
+        self.pinned |= found > 0;
+        self.refresh_views();
+        found
+    }
+
+    /// Lets go of pinned points whose place at the start is chosen.
+    pub fn release_where(&mut self, chosen: impl Fn(Vec3) -> bool) {
+        for (i, _) in self.start.iter().enumerate().filter(|(_, p)| chosen(**p)) {
+            self.inverse_mass[i] = 1.0 / self.topology.mass[i];
+        }
+        self.pinned = self.inverse_mass.contains(&0.0);
+    }
+
+    /// Puts every point at `place(start)` with `velocity(start)`.
+    pub fn put(&mut self, place: impl Fn(Vec3) -> Vec3, velocity: impl Fn(Vec3) -> Vec3) {
+        for (i, &start) in self.start.iter().enumerate() {
+            self.position[i] = place(start).into();
+            self.velocity[i] = velocity(start).into();
+        }
+        self.previous.copy_from_slice(&self.position);
+        self.forget_obstacles();
+        self.refresh_views();
+    }
+
+    /// Obstacles have come or gone: distances to them must be found again.
+    pub(crate) fn forget_obstacles(&mut self) {
+        self.room.fill(0.0);
+    }
+
+    /// Half the sides of cells in which obstacles should find their triangles.
+    pub(crate) fn contact_reach(&self) -> f32 {
+        (1.1 * self.thickness).max(0.6 * self.topology.mean_edge)
+    }
+
+    /// The first point whose place or velocity is not finite or that is faster than
+    /// `most`, with its speed.
+    pub(crate) fn runaway(&self, most: f32) -> Option<(u32, f32)> {
+        let speeds = self.velocity.iter().map(|v| v.length());
+        let wrong = |i: usize, v: f32| v.is_nan() || v > most || !self.position[i].is_finite();
+        let mut found = speeds.enumerate().filter(|&(i, v)| wrong(i, v));
+        found.next().map(|(i, v)| (i as u32, v))
+    }
+
+    pub(super) fn refresh_views(&mut self) {
+        for (i, p) in self.position.iter().enumerate() {
+            self.position_view.set(i, (*p).into());
+            self.velocity_view.set(i, self.velocity[i].into());
+        }
+    }
+}
+
+/// Shortens springs at rest so that at `balanced_at` they hold the recoil pressure at
+/// the volume of the start: by virtual work of a uniform growth,
+/// `α Σ k l (l - l0) = 3 p V`.
+fn stretch_against(
+    topology: &mut Topology,
+    position: &[Vec3A],
+    lung: &super::Lung,
+    volume: f64,
+) -> Result<(), SoftError> {
+    let length = |i: usize, j: u32| position[i].distance(position[j as usize]);
+    let mut sum = 0.0f64;
+    for i in 0..position.len() {
+        for link in topology.links_of(i) {
+            let l = f64::from(length(i, link.other));
+            // Every spring is listed at both ends.
+            sum += 0.5 * f64::from(link.stiffness) * l * l;
+        }
+    }
+    sum *= f64::from(lung.balanced_at);
+    let pressure = f64::from(super::CM_H2O * lung.recoil);
+    let strain = 3.0 * pressure * volume / sum;
+    if strain > 0.6 {
+        let needed = 3.0 * pressure * volume / 0.6 / sum;
+        return Err(SoftError::Mesh(format!(
+            "the springs are too soft to hold a recoil of {} cmH2O: raise `stiffness` {needed:.1} \
+             times",
+            lung.recoil
+        )));
+    }
+    for i in 0..position.len() {
+        let range = topology.link_start[i] as usize..topology.link_start[i + 1] as usize;
+        for link in &mut topology.links[range] {
+            let l = position[i].distance(position[link.other as usize]);
+            link.rest = (1.0 - strain as f32) * l;
+        }
+    }
+    Ok(())
+}
+
+impl Matter for Soft {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn points(&self) -> PointsView<'_> {
+        PointsView {
+            position: self.positions(),
+            velocity: self.velocities(),
+            inverse_mass: PerPoint::Each(&self.inverse_mass),
+            radius: self.thickness,
+            id: &self.ids,
+        }
+    }
+
+    fn surface(&self) -> Option<SurfaceView<'_>> {
+        Some(SurfaceView {
+            points: self.points(),
+            triangles: &self.topology.triangles,
+        })
+    }
+
+    fn scalars(&self) -> Vec<(&'static str, Vec<f32>)> {
+        vec![
+            ("bumpiness", self.bumpiness_of_points()),
+            ("stretch", self.stretches()),
+        ]
+    }
+
+    fn bytes(&self) -> usize {
+        let fluid = self.fluid.as_ref().map_or(0, SurfaceFluid::bytes);
+        self.topology.bytes() + fluid + 220 * self.len() + 16 * self.normal.len()
+    }
+}

@@ -1,0 +1,106 @@
+//! Soft surface bodies in a world: determinism, checkpoints, the behaviours that Mesit
+//! 2010 names of its scenes.
+
+use crate::common::run;
+use pliant::mesh::{EvenSphere, IcoSphere};
+use pliant::observe::{Decoder, Encoder};
+use pliant::scene::Scene;
+use pliant::soft::{Breathing, Lung, SoftSettings, SurfaceMass, sheet};
+use pliant::{Obstacle, Soft, Vec3, World};
+
+/// Balls with fluid skins that meet, a lung, and a cloth, over a floor.
+fn world() -> World {
+    let mut world = World::new();
+    let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
+    world.add_obstacle(floor.with_contact(0.0, 0.3));
+    for (k, points) in [5000, 400].into_iter().enumerate() {
+        let mut settings = SoftSettings::new(format!("ball {k}"));
+        settings.controls.beta = 0.5;
+        settings.volume.breathing = Some(Breathing {
+            period: 0.05,
+            amplitude: 0.5,
+            seed: 3,
+        });
+        let ball = EvenSphere {
+            center: Vec3::new(0.22 * k as f32, 0.12, 0.0),
+            radius: 0.1,
+            points,
+        };
+        let ball = world.add_soft(settings, ball.build().unwrap()).unwrap();
+        let push = if k == 0 { 1.0 } else { -1.0 };
+        let ball = world.soft_mut(ball).unwrap();
+        ball.put(|p| p, |_| Vec3::new(push, 0.0, 0.0));
+    }
+    let mut settings = SoftSettings::new("lung");
+    settings.mass = SurfaceMass::Area(4.0);
+    settings.body.stiffness = 300.0;
+    settings.volume.lung = Some(Lung::default());
+    let shape = IcoSphere {
+        center: Vec3::new(0.0, 0.12, 0.5),
+        radius: 0.07,
+        cuts: 2,
+    };
+    world.add_soft(settings, shape.build().unwrap()).unwrap();
+    let mut settings = SoftSettings::new("cloth");
+    settings.controls.gamma = 0.0;
+    settings.contact.own = true;
+    let cloth = sheet(Vec3::new(0.1, 0.25, 0.0), [0.3, 0.3], [15, 15]);
+    world.add_soft(settings, cloth).unwrap();
+    world
+}
+
+#[test]
+fn the_bits_of_soft_bodies_do_not_depend_on_threads() {
+    let hash = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let mut world = world();
+            run(&mut world, 0.12, 0.02);
+            world.hash()
+        })
+    };
+    assert_eq!(hash(1), hash(2));
+}
+
+#[test]
+fn soft_bodies_continue_from_a_checkpoint_with_the_same_bits() {
+    let mut straight = world();
+    run(&mut straight, 0.06, 0.02);
+    let mut file = Encoder::default();
+    straight.save(&mut file);
+    let file = file.finish();
+    run(&mut straight, 0.06, 0.02);
+    let mut resumed = world();
+    let mut from = Decoder::open(&file).unwrap();
+    resumed.load(&mut from).unwrap();
+    from.finish().unwrap();
+    run(&mut resumed, 0.06, 0.02);
+    assert_eq!(straight.hash(), resumed.hash());
+}
+
+/// A scene after `seconds`.
+fn after(scene: &str, seconds: f32) -> Soft {
+    let mut built = Scene::open(scene, &[]).unwrap().build().unwrap();
+    run(&mut built.world, seconds, 0.02);
+    built.world.softs().next().unwrap().clone()
+}
+
+#[test]
+fn bodies_in_the_wine_glass_behave_as_their_numbers_say() {
+    let [a, b, c, d, e, f] =
+        ["a", "b", "c", "d", "e", "f"].map(|n| after(&format!("wine-glass-{n}"), 1.2));
+    assert_eq!(
+        (a.len(), a.triangles().len(), a.edges().len()),
+        (1_986, 3_968, 5_952)
+    );
+    let bumpiness = [&a, &b, &c].map(Soft::bumpiness);
+    assert!(
+        bumpiness[0] < bumpiness[1] && bumpiness[1] < bumpiness[2],
+        "{bumpiness:?}"
+    );
+    let round = [&d, &e].map(Soft::sphericity);
+    assert!(round.iter().all(|s| *s > 0.97), "{round:?}");
+    let flat = f.volume() / f.rest_volume();
+    assert!(flat < 0.5, "{flat}");
+    assert!(a.volume() / a.rest_volume() > 0.9);
+}
