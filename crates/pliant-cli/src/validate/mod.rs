@@ -3,6 +3,7 @@
 //! Every case states its tolerance before the run; a case that fails is reported
 //! as failed and ends the command with exit code 1.
 
+mod buoyancy;
 mod cantilever;
 mod conservation;
 mod dam_break;
@@ -88,7 +89,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -98,6 +99,7 @@ const CASES: [Case; 9] = [
     glass::CASE,
     cantilever::CASE,
     solids::CASE,
+    buoyancy::CASE,
 ];
 
 /// What cannot be built is reported as it is.

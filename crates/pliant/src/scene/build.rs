@@ -18,6 +18,7 @@ use crate::fluid::{
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::observe::{Coating, CoatingSettings, Probe};
+use crate::rigid::RigidBody;
 use crate::slots::Handle;
 use crate::solid::Solid;
 use crate::space::{CellGrid, NeighbourSearch};
@@ -32,6 +33,8 @@ pub struct Built {
     pub fluids: Vec<Handle<Fluid>>,
     /// The deformable bodies, in the scene's order.
     pub solids: Vec<Handle<Solid>>,
+    /// The rigid bodies, in the scene's order.
+    pub rigids: Vec<Handle<RigidBody>>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The films on obstacles, with the obstacle's number in the scene.
@@ -58,8 +61,10 @@ impl Scene {
         };
         let spacings = s.fluid.iter().map(|f| f.spacing);
         let bodies = self.solids()?;
+        let rigids = self.rigids()?;
         // Contact of bodies looks a little further than their thickness.
         let reaches = bodies.iter().map(|b| 2.2 * b.thickness());
+        let reaches = reaches.chain(rigids.iter().map(RigidBody::contact_reach));
         let largest_spacing = spacings.chain(reaches).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
         let mut coatings = Vec::new();
@@ -101,11 +106,17 @@ impl Scene {
             fluids.extend(self.fluid(i, f, first, &mut world, &meshes)?);
         }
         let solids = bodies.into_iter().map(|b| world.solids.add(b)).collect();
+        let rigids = rigids.into_iter().map(|b| world.rigids.add(b)).collect();
+        for stroke in &s.stroke {
+            world.add_stroke(*stroke);
+        }
+        world.clear_bodies();
         let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
         let probes = self.probes(&mut world, &fluids, &handles)?;
         Ok(Built {
             fluids,
             solids,
+            rigids,
             obstacles,
             coatings,
             probes,

@@ -68,6 +68,7 @@ impl Scene {
             .vector("acceleration", s.gravity.acceleration)?;
         self.check_matter()?;
         self.check_solids()?;
+        self.check_rigids()?;
         for (i, o) in s.obstacle.iter().enumerate() {
             let here = &top.item("obstacle", i);
             here.name(
@@ -155,6 +156,7 @@ impl Scene {
             here.vector("rotate", s.rotate)?;
             here.place("translate", s.translate)?;
             here.vector("velocity", s.velocity)?;
+            s.liquid.check(&here.key("liquid"))?;
             for (k, pin) in s.pin.iter().enumerate() {
                 let here = &here.item("pin", k);
                 here.region(&pin.region)?;
@@ -172,7 +174,7 @@ impl Scene {
     fn check_matter(&self) -> Result<(), SceneError> {
         let fluids = &self.description.fluid;
         let Some(first) = fluids.first() else {
-            if !self.description.solid.is_empty() {
+            if !(self.description.solid.is_empty() && self.description.rigid.is_empty()) {
                 return Ok(());
             }
             return Err(self.at(&[], "the scene has no matter").with_help(
@@ -326,7 +328,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
+    pub fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
         Part {
             scene,
             path: path.to_vec(),
@@ -376,7 +378,7 @@ impl<'a> Part<'a> {
         v.map_or(Ok(()), |v| self.number(key, v, rule))
     }
 
-    fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if v.is_finite() {
             return Ok(());
         }
@@ -422,7 +424,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    fn name<'b>(
+    pub fn name<'b>(
         &self,
         name: &str,
         mut others: impl Iterator<Item = &'b String>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
+pub use super::rigid_keys::{LiquidLaw, Rigid};
 pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
 
 /// A scene.
@@ -37,6 +38,12 @@ pub struct Description {
     /// Deformable bodies.
     #[serde(default)]
     pub solid: Vec<Solid>,
+    /// Rigid bodies.
+    #[serde(default)]
+    pub rigid: Vec<Rigid>,
+    /// Blades that cut deformable bodies.
+    #[serde(default)]
+    pub stroke: Vec<crate::coupling::Stroke>,
     /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
@@ -742,7 +749,7 @@ pub enum MeshFormat {
     Vtu,
 }
 
-mod defaults {
+pub(super) mod defaults {
     pub fn frame() -> f32 {
         0.04
     }

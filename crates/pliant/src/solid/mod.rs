@@ -11,7 +11,8 @@
 //!   `neo_hookean.rs` the two materials, `assembly.rs` forces and stiffness,
 //!   `block_matrix.rs` and `conjugate_gradient.rs` the linear solver, `implicit.rs`
 //!   the time step, `settle.rs` the shape at rest under load.
-//! - `contact.rs`: points against obstacles, for both.
+//! - `contact.rs`: points against obstacles, for both; `coupled.rs` against liquids.
+//! - `fracture.rs` and `cut.rs`: where a body opens; `split.rs`: how.
 //! - `measure.rs`: energies, volumes, stresses, reaction forces; `checkpoint.rs`.
 
 mod assembly;
@@ -20,8 +21,11 @@ mod checkpoint;
 mod conjugate_gradient;
 mod contact;
 mod corotational;
+mod coupled;
+mod cut;
 mod element;
 mod explicit;
+mod fracture;
 mod implicit;
 mod mass;
 mod measure;
@@ -29,6 +33,7 @@ mod neo_hookean;
 mod patches;
 mod settings;
 mod settle;
+mod split;
 mod springs;
 mod stable_step;
 mod state;
@@ -37,6 +42,8 @@ mod strain_limit;
 mod tests;
 
 pub use contact::Environment;
+pub use cut::Blade;
+pub use fracture::Fracture;
 pub use mass::MassReport;
 pub use measure::SolidEnergy;
 pub use settings::{

@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::fracture::Fracture;
+use super::split::can_open;
+use crate::coupling::LiquidContact;
 use crate::mesh::TetMeshError;
 
 /// Everything about a body but its shape.
@@ -26,6 +29,10 @@ pub struct SolidSettings {
     /// Distance at which its points touch obstacles, in metres; 5 % of the mean
     /// edge if left out.
     pub thickness: Option<f32>,
+    /// How liquids meet it.
+    pub liquid: LiquidContact,
+    /// When it breaks; never if left out. Finite elements only.
+    pub fracture: Option<Fracture>,
 }
 
 impl SolidSettings {
@@ -39,6 +46,8 @@ impl SolidSettings {
             max_inverse_mass: None,
             step: None,
             thickness: None,
+            liquid: LiquidContact::default(),
+            fracture: None,
         }
     }
 }
@@ -258,6 +267,16 @@ impl SolidSettings {
                 positive(key, value)?;
             }
         }
+        if let Some(fracture) = &self.fracture {
+            fracture.check()?;
+            if !can_open(self) {
+                return Err(SolidError::Setting {
+                    key: "fracture",
+                    value: "a body of springs".into(),
+                    right: "of finite elements: choose `elastic`",
+                });
+            }
+        }
         match &self.model {
             SolidModel::Springs(s) => s.check(),
             SolidModel::Elastic(e) => e.check(),
@@ -331,12 +350,12 @@ fn require(key: &'static str, value: f32, ok: bool, right: &'static str) -> Resu
     })
 }
 
-fn positive(key: &'static str, value: f32) -> Result<(), SolidError> {
+pub(super) fn positive(key: &'static str, value: f32) -> Result<(), SolidError> {
     let ok = value > 0.0 && value.is_finite();
     require(key, value, ok, "a finite number above 0")
 }
 
-fn not_negative(key: &'static str, value: f32) -> Result<(), SolidError> {
+pub(super) fn not_negative(key: &'static str, value: f32) -> Result<(), SolidError> {
     let ok = value >= 0.0 && value.is_finite();
     require(key, value, ok, "a finite number, 0 or more")
 }
