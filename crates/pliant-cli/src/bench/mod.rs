@@ -2,6 +2,7 @@
 
 mod colliders;
 mod colon;
+mod coupling;
 mod dam_break;
 mod nearest;
 mod neighbours;
@@ -20,7 +21,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 8] = [
+const ALL: [(&str, Bench); 9] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -29,6 +30,7 @@ const ALL: [(&str, Bench); 8] = [
     ("colon", colon::bench),
     ("surface", surface::bench),
     ("solids", solids::bench),
+    ("coupling", coupling::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -13,6 +13,7 @@ mod hydrostatic;
 mod leaks;
 mod poiseuille;
 mod solids;
+mod water_on_plate;
 
 use std::process::ExitCode;
 
@@ -89,7 +90,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -100,6 +101,7 @@ const CASES: [Case; 10] = [
     cantilever::CASE,
     solids::CASE,
     buoyancy::CASE,
+    water_on_plate::CASE,
 ];
 
 /// What cannot be built is reported as it is.

@@ -37,4 +37,12 @@ shipped![
     "springs-armadillo",
     "springs-rigid",
     "springs-melting",
+    "pool",
+    "floating-boxes",
+    "falling-box",
+    "vessel",
+    "vessel-injury",
+    "bleeding-cut",
+    "water-balloon",
+    "elastic-gate",
 ];

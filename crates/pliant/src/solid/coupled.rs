@@ -30,11 +30,11 @@ impl Solid {
 
     /// Something has pushed the points: these are their velocities now.
     pub(crate) fn set_velocities(&mut self, velocity: &[Vec3A], h: f32) {
-        for i in 0..self.velocity.len() {
-            if self.velocity[i] != velocity[i] {
-                self.velocity[i] = velocity[i];
+        for (i, &velocity) in velocity.iter().enumerate() {
+            if self.velocity[i] != velocity {
+                self.velocity[i] = velocity;
                 if let Body::Springs(body) = &mut self.body {
-                    body.moved(i, self.displacement[i], velocity[i], h);
+                    body.moved(i, self.displacement[i], velocity, h);
                 }
             }
         }

@@ -47,9 +47,8 @@ fn soft() -> SolidModel {
     })
 }
 
-/// Whatever liquid and bodies give each other, nothing is lost: with pressure alone,
-/// with viscous grip, friction and attraction, and for both pressure models (the
-/// viscous grip of weakly compressible liquids is one-way).
+/// Whatever liquid and bodies give each other, nothing is lost: with pressure alone, and
+/// with viscous grip, friction and attraction.
 #[test]
 fn momentum_of_liquid_and_bodies_is_kept() {
     let sticky = LiquidContact {
@@ -61,13 +60,6 @@ fn momentum_of_liquid_and_bodies_is_kept() {
     for (settings, liquid) in [
         (FluidSettings::new(DRY_WATER, SPACING), slippery),
         (FluidSettings::new(Material::WATER, SPACING), sticky),
-        (
-            FluidSettings::weakly_compressible(DRY_WATER, SPACING),
-            LiquidContact {
-                friction: 0.3,
-                ..slippery
-            },
-        ),
     ] {
         let mut world = collision(settings, soft(), liquid);
         let start = world.totals();
