@@ -190,10 +190,16 @@ impl<'a> Recorder<'a> {
             let file = data_file(built, part as u32, k, "vtu");
             let path = self.folder.file(&file);
             let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
-            match (part.checked_sub(fluids).map(|s| tets[s]), matter.surface()) {
+            let tets = part.checked_sub(fluids).and_then(|s| tets.get(s));
+            match (tets, matter.surface()) {
                 (Some(tets), Some(surface)) => {
                     vtu::write_tets(&path, points.position, tets, &arrays)?;
                     write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
+                }
+                (None, Some(surface)) => {
+                    let mesh = surface_mesh(&surface);
+                    vtu::write_mesh(&path, &mesh, &[])?;
+                    write_atomic(&as_ply, &to_ply_binary(&mesh))?;
                 }
                 _ => {
                     vtu::write_particles(&path, points.position, &arrays)?;
@@ -291,6 +297,11 @@ impl<'a> Recorder<'a> {
         for (handle, _) in &built.obstacles {
             row.extend(world.force_on(*handle).as_dvec3().to_array());
         }
+        let solids = built.solids.iter().map(|h| world.force_on_solid(*h));
+        let rigids = built.rigids.iter().map(|h| world.force_on_rigid(*h));
+        for force in solids.chain(rigids) {
+            row.extend(force.as_dvec3().to_array());
+        }
         self.series.row(&row)?;
         self.rows.push(row);
         if let Some(probes) = &mut self.probes {
@@ -350,7 +361,17 @@ fn series_columns(built: &Built) -> Vec<String> {
     for name in obstacle_names(built) {
         columns.extend(["x", "y", "z"].map(|axis| format!("force_{name}_{axis}_n")));
     }
+    for name in body_names(built) {
+        columns.extend(["x", "y", "z"].map(|axis| format!("force_body_{name}_{axis}_n")));
+    }
     columns
+}
+
+/// Names of all bodies, deformable ones first.
+fn body_names(built: &Built) -> Vec<String> {
+    let solids = built.world.solids().map(|s| &s.settings().name);
+    let rigids = built.world.rigids().map(|r| &r.settings().name);
+    plain(solids.chain(rigids))
 }
 
 fn obstacle_names(built: &Built) -> Vec<String> {
@@ -387,10 +408,9 @@ pub fn film_file(i: usize, k: u64) -> String {
 fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
     let fluids = built.world.fluids().count();
     let name = match (part as usize).checked_sub(fluids) {
-        Some(solid) => {
-            let names = built.world.solids().map(|s| &s.settings().name);
-            let names: Vec<String> = plain(names);
-            format!("body_{}", names.get(solid).map_or("", String::as_str))
+        Some(body) => {
+            let names = body_names(built);
+            format!("body_{}", names.get(body).map_or("", String::as_str))
         }
         None if part == 0 => "particles".into(),
         None => format!("particles{}", part + 1),

@@ -35,6 +35,8 @@ pub struct Built {
     pub solids: Vec<Handle<Solid>>,
     /// The rigid bodies, in the scene's order.
     pub rigids: Vec<Handle<RigidBody>>,
+    /// How opaque bodies are drawn, deformable ones first: 0 to 1.
+    pub body_opacity: Vec<f32>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The films on obstacles, with the obstacle's number in the scene.
@@ -107,6 +109,8 @@ impl Scene {
         }
         let solids = bodies.into_iter().map(|b| world.solids.add(b)).collect();
         let rigids = rigids.into_iter().map(|b| world.rigids.add(b)).collect();
+        let opacities = s.solid.iter().map(|b| b.opacity);
+        let body_opacity = opacities.chain(s.rigid.iter().map(|b| b.opacity)).collect();
         for stroke in &s.stroke {
             world.add_stroke(*stroke);
         }
@@ -117,6 +121,7 @@ impl Scene {
             fluids,
             solids,
             rigids,
+            body_opacity,
             obstacles,
             coatings,
             probes,

@@ -157,6 +157,7 @@ impl Scene {
             here.place("translate", s.translate)?;
             here.vector("velocity", s.velocity)?;
             s.liquid.check(&here.key("liquid"))?;
+            here.number("opacity", s.opacity, Rule::Between(0.0, 1.0))?;
             for (k, pin) in s.pin.iter().enumerate() {
                 let here = &here.item("pin", k);
                 here.region(&pin.region)?;

@@ -33,6 +33,9 @@ pub struct Rigid {
     /// How liquids meet it.
     #[serde(default)]
     pub liquid: LiquidLaw,
+    /// 0 (not drawn) to 1 (opaque).
+    #[serde(default = "defaults::one")]
+    pub opacity: f32,
     /// Magnification of the shape.
     #[serde(default = "defaults::one")]
     pub scale: f32,
@@ -123,6 +126,7 @@ impl Scene {
             here.vector("velocity", r.velocity)?;
             here.vector("spin", r.spin)?;
             r.liquid.check(&here.key("liquid"))?;
+            here.number("opacity", r.opacity, Rule::Between(0.0, 1.0))?;
         }
         for (i, stroke) in self.description.stroke.iter().enumerate() {
             let here = &Part::new(self, &[Key::Name("stroke"), Key::Item(i)]);

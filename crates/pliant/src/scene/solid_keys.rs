@@ -54,6 +54,9 @@ pub struct Solid {
     pub liquid: LiquidLaw,
     /// When it breaks; never if left out. Finite elements only.
     pub fracture: Option<Fracture>,
+    /// 0 (not drawn) to 1 (opaque).
+    #[serde(default = "default_scale")]
+    pub opacity: f32,
     /// Parts that are held or moved.
     #[serde(default)]
     pub pin: Vec<Pin>,
