@@ -78,6 +78,9 @@ pub fn check(args: &SceneArgs) -> Result<ExitCode, CliError> {
             soft.settings().step
         );
     }
+    for rigid in built.world.rigids() {
+        say!("rigid `{}`: {:.4} kg", rigid.settings().name, rigid.mass());
+    }
     for obstacle in built.world.obstacles() {
         match obstacle.triangles() {
             Some(mesh) => say!(

@@ -5,11 +5,13 @@
 //! the same bits whatever the number of threads.
 
 pub mod contact;
+pub mod coupling;
 pub mod field;
 pub mod fluid;
 pub mod math;
 pub mod mesh;
 pub mod observe;
+pub mod rigid;
 pub mod scene;
 mod simd;
 mod slots;
@@ -21,10 +23,12 @@ pub mod surface;
 pub mod world;
 
 pub use contact::{Contact, Obstacle};
+pub use coupling::{LiquidContact, Stroke};
 pub use field::{Action, Field, Region};
 pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, Sink};
 pub use glam::{Quat, Vec3};
 pub use mesh::TriMesh;
+pub use rigid::{RigidBody, RigidSettings};
 pub use slots::Handle;
 pub use soft::{Soft, SoftSettings};
 pub use solid::{Solid, SolidSettings};

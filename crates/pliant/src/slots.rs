@@ -108,6 +108,16 @@ impl<T> Slots<T> {
             .as_mut()
     }
 
+    /// The item in a place, whoever it is.
+    pub fn by_index(&self, index: usize) -> Option<&T> {
+        self.slots.get(index)?.item.as_ref()
+    }
+
+    /// The same, to change it.
+    pub fn by_index_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.slots.get_mut(index)?.item.as_mut()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.slots
             .iter()

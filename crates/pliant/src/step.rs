@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! emit and remove
-//! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> contacts
-//!            -> solids -> soft bodies
+//! sub-steps: neighbours -> walls -> density -> forces -> fields -> integrate -> bodies
+//!            -> pressure -> contacts -> soft bodies
 //! ```
 //!
 //! What observers watch is noted before and after the contacts, where matter moves.
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
+use crate::coupling::{Blow, Bodies};
 use crate::fluid::{CHUNK, Fluid, Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
 use crate::soft::{Surroundings, collide};
@@ -214,8 +215,9 @@ impl World {
         self.settings.check()?;
         self.prepare();
         self.obstacle_impulse.clear();
-        let slots = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
-        self.obstacle_impulse.resize(slots, Vec3::ZERO);
+        self.impulse_log.clear();
+        let walls = self.walls().iter().map(|(i, _)| i + 1).max().unwrap_or(0);
+        self.obstacle_impulse.resize(walls, Vec3::ZERO);
         self.last_step = dt;
         self.observe_start(dt);
         let start = self.time;
@@ -266,6 +268,7 @@ impl World {
             }
             report.max_speed = report.max_speed.max(self.max_speed);
             self.time = end;
+            self.impulse_log.push((end, self.obstacle_impulse.clone()));
         }
         let mut timers = self.timers;
         timers.time(Stage::Observe, || self.look_at_walls());
@@ -276,6 +279,7 @@ impl World {
 
     /// What must be known before the first sub-step.
     fn prepare(&mut self) {
+        self.refresh_skins();
         self.refresh_sides();
         let reaches = self.fluids.iter().map(|(_, f)| f.wall_reach());
         let largest = reaches.fold(0.0, f32::max);
@@ -311,7 +315,7 @@ impl World {
         };
         for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
             let mut b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
-            let walls = fluid.wall_bound(self.wall_speed);
+            let walls = fluid.wall_bound(self.wall_speed.max(self.fastest_body()));
             if walls.dt < b.dt {
                 b = walls;
             }
@@ -388,41 +392,51 @@ impl World {
         timers.time(Stage::Neighbours, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.sort());
         });
+        let mut bodies = self.begin_bodies();
         timers.time(Stage::Walls, || {
-            let obstacles: Vec<_> = self.obstacles.iter().collect();
-            self.fluids
-                .iter_mut()
-                .for_each(|(_, f)| f.find_walls(&obstacles));
+            let walls: Vec<_> = self.obstacles.iter().chain(self.skins.iter()).collect();
+            let fluids = self.fluids.iter_mut();
+            fluids.for_each(|(_, f)| f.find_walls(&walls));
         });
         timers.time(Stage::Density, || {
             let open = self.open_throats();
             for (index, fluid) in self.fluids.iter_mut() {
                 let throats = throats_of(&open, index);
-                fluid.compute_density(|p| throats.iter().any(|t| t.holds(p)));
+                fluid.compute_density(|p| throats.iter().any(|t| t.holds(p)), &bodies);
             }
         });
         timers.time(Stage::Divergence, || {
             self.fluids
                 .iter_mut()
-                .for_each(|(_, f)| f.solve_pressure(Goal::Divergence, dt));
+                .for_each(|(_, f)| f.solve_pressure(Goal::Divergence, dt, &mut bodies));
         });
         timers.time(Stage::Forces, || {
-            let obstacles: Vec<_> = self.obstacles.iter().collect();
-            self.fluids
-                .iter_mut()
-                .for_each(|(_, f)| f.compute_forces(&obstacles));
+            let walls: Vec<_> = self.obstacles.iter().chain(self.skins.iter()).collect();
+            let kick = 0.5 * (self.previous_dt + dt);
+            for (_, fluid) in self.fluids.iter_mut() {
+                fluid.compute_forces(&walls);
+                fluid.attract_bodies(kick, &mut bodies);
+            }
         });
         timers.time(Stage::Fields, || self.apply_fields());
         let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
         timers.time(Stage::Viscosity, || {
-            self.fluids
-                .iter_mut()
-                .for_each(|(_, f)| f.solve_viscosity(dt));
+            for (_, fluid) in self.fluids.iter_mut() {
+                fluid.solve_viscosity(dt);
+                fluid.drag_bodies(dt, &mut bodies);
+            }
+        });
+        self.contacts.clear();
+        let solids = timers.time(Stage::Solids, || {
+            let fluids = self.fluids.iter_mut();
+            fluids.for_each(|(_, f)| f.push_bodies(dt, &mut bodies));
+            self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
+            self.predict_bodies(&mut bodies, dt)
         });
         timers.time(Stage::Pressure, || {
             self.fluids
                 .iter_mut()
-                .for_each(|(_, f)| f.solve_pressure(Goal::Density, dt));
+                .for_each(|(_, f)| f.solve_pressure(Goal::Density, dt, &mut bodies));
         });
         for (_, fluid) in self.fluids.iter() {
             let [divergence, density] = fluid.solved();
@@ -430,11 +444,11 @@ impl World {
             report.density_error = report.density_error.max(density.error);
         }
         timers.time(Stage::Observe, || self.observe_places());
+        timers.time(Stage::Solids, || self.arrive_bodies(&mut bodies, dt));
         timers.time(Stage::Contacts, || {
-            self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
-            self.drift(dt);
+            let blows = self.drift(dt, &bodies);
+            self.end_bodies(&mut bodies, &blows, dt);
         });
-        let solids = timers.time(Stage::Solids, || self.advance_solids(dt));
         let softs = timers.time(Stage::Softs, || self.advance_softs(dt));
         self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         timers.time(Stage::Observe, || self.observe_motion(dt));
@@ -459,7 +473,7 @@ impl World {
                 .emit(self.time, settings.spacing, room, &mut fresh);
             if !fresh.is_empty() {
                 fluid.add(&fresh, nozzle.emitter.content, |p| {
-                    sides(&self.obstacles, p)
+                    sides(&self.obstacles, &self.skins, p)
                 });
                 report.emitted += fresh.len();
             }
@@ -564,14 +578,17 @@ impl World {
     }
 
     /// Moves every particle past all obstacles to its new place (7.2), with friction
-    /// where walls press on it, and notes the contacts.
-    fn drift(&mut self, dt: f32) {
-        let obstacles: Obstacles<'_> = self.obstacles.iter().collect();
-        self.contacts.clear();
+    /// where walls press on it, and notes the contacts. Returns what bodies get that
+    /// they have not had yet.
+    fn drift(&mut self, dt: f32, bodies: &Bodies) -> Vec<Blow> {
+        let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
+        let first = self.contacts.len();
+        let mut all_blows = Vec::new();
         for (matter, fluid) in self.fluids.iter_mut() {
             let radius = fluid.contact_radius();
             // The time over which the walls' pressure has just acted.
-            let pushed = if fluid.is_incompressible() {
+            let incompressible = fluid.is_incompressible();
+            let pushed = if incompressible {
                 dt
             } else {
                 0.5 * (self.previous_dt + dt)
@@ -585,7 +602,7 @@ impl World {
                 walls,
                 ..
             } = fluid.motion_mut();
-            let parts: Vec<Vec<Contact>> = (
+            let parts: Vec<(Vec<Contact>, Vec<Blow>)> = (
                 x.par_chunks_mut(CHUNK),
                 y.par_chunks_mut(CHUNK),
                 z.par_chunks_mut(CHUNK),
@@ -598,7 +615,17 @@ impl World {
             )
                 .into_par_iter()
                 .map(|(x, y, z, vx, vy, vz, id, inverse_mass, walls)| {
-                    let mut contacts = Vec::new();
+                    let (mut contacts, mut blows) = (Vec::new(), Vec::new());
+                    let mut strike = |contact: &Contact, impulse: Vec3| {
+                        if let Some(body) = bodies.of(contact.obstacle) {
+                            let place = contact.place.into();
+                            let (triangle, weights) = (contact.triangle, contact.barycentric);
+                            blows.push(Blow {
+                                grasp: bodies.grasp(body, triangle, weights, place),
+                                impulse: (-impulse).into(),
+                            });
+                        }
+                    };
                     let mut mover = Mover::new(&obstacles);
                     for i in 0..x.len() {
                         let from = Vec3::new(x[i], y[i], z[i]);
@@ -614,7 +641,7 @@ impl World {
                             let triangle = mirror.wall.triangle;
                             let (place, barycentric) =
                                 obstacles.place_on(index, triangle, from, normal);
-                            contacts.push(Contact {
+                            let contact = Contact {
                                 matter: matter as u32,
                                 point_id: id[i],
                                 obstacle: index,
@@ -622,7 +649,15 @@ impl World {
                                 barycentric,
                                 place,
                                 impulse: mass * (pressing * normal + pushed * mirror.drag + rubbed),
-                            });
+                            };
+                            // Of an incompressible liquid bodies have had all but friction.
+                            let left = if incompressible {
+                                mass * rubbed
+                            } else {
+                                contact.impulse
+                            };
+                            strike(&contact, left);
+                            contacts.push(contact);
                         }
                         let ball = Ball {
                             from,
@@ -638,7 +673,7 @@ impl World {
                             continue;
                         }
                         let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
-                            contacts.push(Contact {
+                            let contact = Contact {
                                 matter: matter as u32,
                                 point_id: id[i],
                                 obstacle: hit.obstacle as u32,
@@ -646,21 +681,28 @@ impl World {
                                 barycentric: hit.touch.barycentric,
                                 place: hit.touch.point,
                                 impulse: mass * hit.velocity_change,
-                            });
+                            };
+                            strike(&contact, contact.impulse);
+                            contacts.push(contact);
                         });
                         [x[i], y[i], z[i]] = place.to_array();
                         [vx[i], vy[i], vz[i]] = velocity.to_array();
                     }
-                    contacts
+                    (contacts, blows)
                 })
                 .collect();
-            self.contacts.extend(parts.into_iter().flatten());
+            for (contacts, blows) in parts {
+                self.contacts.extend(contacts);
+                all_blows.extend(blows);
+            }
         }
-        self.push_obstacles(0);
+        self.push_obstacles(first);
+        all_blows
     }
 
-    /// Moves every deformable body. Fails if one runs away.
-    fn advance_solids(&mut self, dt: f32) -> Result<(), StepError> {
+    /// Finds the velocities of every deformable body and where they lead. Fails if one
+    /// runs away.
+    pub(crate) fn advance_solids(&mut self, dt: f32) -> Result<(), StepError> {
         let first = self.contacts.len();
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
         let around = Environment::numbered(self.gravity, &fields, self.obstacles.iter());
@@ -707,7 +749,8 @@ impl World {
         let first = self.contacts.len();
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
         let around = Surroundings::numbered(self.gravity, &fields, self.obstacles.iter());
-        let others = (self.fluids.iter().count() + self.solids.iter().count()) as u32;
+        let others = self.fluids.iter().count() + self.solids.iter().count();
+        let others = (others + self.rigids.iter().count()) as u32;
         let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
         let contacts: Vec<Vec<Contact>> = bodies
             .par_iter_mut()

@@ -5,6 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
+use crate::coupling::{Skins, Stroke};
 use crate::field::Field;
 use crate::fluid::{
     Content, DensityKernel, Emitter, Fill, FillError, Fluid, FluidSettings, Liquid, NewParticle,
@@ -13,6 +14,7 @@ use crate::fluid::{
 use crate::math::{Aabb, Xyz};
 use crate::mesh::{TetMesh, TriMesh};
 use crate::observe::{CheckpointError, Decoder, Encoder, Observers, StateHash, Timers, Totals};
+use crate::rigid::{RigidBody, RigidError, RigidSettings};
 use crate::slots::{Handle, Slots};
 use crate::soft::{Soft, SoftError, SoftSettings};
 use crate::solid::{
@@ -73,6 +75,10 @@ pub trait Matter {
     fn surface(&self) -> Option<SurfaceView<'_>>;
     /// Further numbers per point, by name, for files and colours.
     fn scalars(&self) -> Vec<(&'static str, Vec<f32>)>;
+    /// Its mass, energies and momentum.
+    fn totals(&self, gravity: Vec3) -> Totals {
+        Totals::of(&self.points(), gravity)
+    }
     /// Heap memory held, in bytes.
     fn bytes(&self) -> usize;
 }
@@ -172,6 +178,10 @@ pub struct World {
     pub(crate) meetings: Meetings,
     pub(crate) grabs: Slots<Grab>,
     pub(crate) softs: Slots<Soft>,
+    pub(crate) rigids: Slots<RigidBody>,
+    /// The surfaces of bodies, as liquids see them.
+    pub(crate) skins: Skins,
+    pub(crate) strokes: Slots<Stroke>,
     pub(crate) obstacles: Slots<Obstacle>,
     pub(crate) fields: Slots<Field>,
     pub(crate) nozzles: Slots<Nozzle>,
@@ -188,6 +198,8 @@ pub struct World {
     pub(crate) contacts: Vec<Contact>,
     /// Impulse on every obstacle during the last step, in N·s.
     pub(crate) obstacle_impulse: Vec<Vec3>,
+    /// The same at the end of every sub-step of the last step, with the time.
+    pub(crate) impulse_log: Vec<(f64, Vec<Vec3>)>,
     pub(crate) last_step: f32,
     /// Largest speed of any wall in the coming step, in m/s.
     pub(crate) wall_speed: f32,
@@ -213,6 +225,9 @@ impl World {
             meetings: Meetings::default(),
             grabs: Slots::default(),
             softs: Slots::default(),
+            rigids: Slots::default(),
+            skins: Skins::default(),
+            strokes: Slots::default(),
             obstacles: Slots::default(),
             fields: Slots::default(),
             nozzles: Slots::default(),
@@ -227,6 +242,7 @@ impl World {
             timers: Timers::default(),
             contacts: Vec::new(),
             obstacle_impulse: Vec::new(),
+            impulse_log: Vec::new(),
             last_step: 0.0,
             wall_speed: 0.0,
             sides_stale: false,
@@ -281,10 +297,10 @@ impl World {
         particles: &[NewParticle],
         content: Content,
     ) -> usize {
-        let obstacles = &self.obstacles;
+        let (obstacles, skins) = (&self.obstacles, &self.skins);
         match self.fluids.get_mut(fluid) {
             Some(fluid) if usize::from(content.liquid) < fluid.liquids().len() => {
-                fluid.add(particles, content, |p| sides(obstacles, p));
+                fluid.add(particles, content, |p| sides(obstacles, skins, p));
                 let fastest = particles.iter().map(|p| p.velocity.length());
                 self.max_speed = fastest.fold(self.max_speed, f32::max);
                 particles.len()
@@ -410,6 +426,45 @@ impl World {
         self.softs.iter().map(|(_, s)| s)
     }
 
+    /// Adds a rigid body at rest in the shape of `mesh`, a closed surface.
+    pub fn add_rigid(
+        &mut self,
+        settings: RigidSettings,
+        mesh: TriMesh,
+    ) -> Result<Handle<RigidBody>, RigidError> {
+        Ok(self.rigids.add(RigidBody::new(settings, mesh)?))
+    }
+
+    /// Takes a rigid body away.
+    pub fn remove_rigid(&mut self, rigid: Handle<RigidBody>) -> Option<RigidBody> {
+        self.rigids.remove(rigid)
+    }
+
+    /// A rigid body.
+    pub fn rigid(&self, handle: Handle<RigidBody>) -> Option<&RigidBody> {
+        self.rigids.get(handle)
+    }
+
+    /// A rigid body, to set in motion.
+    pub fn rigid_mut(&mut self, handle: Handle<RigidBody>) -> Option<&mut RigidBody> {
+        self.rigids.get_mut(handle)
+    }
+
+    /// All rigid bodies.
+    pub fn rigids(&self) -> impl Iterator<Item = &RigidBody> {
+        self.rigids.iter().map(|(_, r)| r)
+    }
+
+    /// Adds a blade that is drawn at a set time.
+    pub fn add_stroke(&mut self, stroke: Stroke) -> Handle<Stroke> {
+        self.strokes.add(stroke)
+    }
+
+    /// Takes a blade away.
+    pub fn remove_stroke(&mut self, stroke: Handle<Stroke>) -> Option<Stroke> {
+        self.strokes.remove(stroke)
+    }
+
     /// Adds a surface to bump into.
     pub fn add_obstacle(&mut self, mut obstacle: Obstacle) -> Handle<Obstacle> {
         self.sides_stale = true;
@@ -472,8 +527,9 @@ impl World {
     pub fn matter(&self) -> impl Iterator<Item = &dyn Matter> {
         let fluids = self.fluids.iter().map(|(_, f)| f as &dyn Matter);
         let solids = self.solids.iter().map(|(_, s)| s as &dyn Matter);
+        let rigids = self.rigids.iter().map(|(_, r)| r as &dyn Matter);
         let softs = self.softs.iter().map(|(_, s)| s as &dyn Matter);
-        fluids.chain(solids).chain(softs)
+        fluids.chain(solids).chain(rigids).chain(softs)
     }
 
     /// Simulated time in seconds.
@@ -498,10 +554,42 @@ impl World {
 
     /// Mean force on an obstacle during the last step, in N; zero for a stale handle.
     pub fn force_on(&self, obstacle: Handle<Obstacle>) -> Vec3 {
-        match self.obstacle_impulse.get(obstacle.index()) {
-            Some(&impulse) if self.last_step > 0.0 && self.obstacle(obstacle).is_some() => {
-                impulse / self.last_step
-            }
+        let alive = self.obstacle(obstacle).is_some();
+        self.mean_force(Some(obstacle.index()).filter(|_| alive))
+    }
+
+    /// The force on an obstacle in every sub-step of the last step, with the time at its
+    /// end: what a tool feels. Nothing for a stale handle.
+    pub fn forces_on(&self, obstacle: Handle<Obstacle>) -> Vec<(f64, Vec3)> {
+        let alive = self.obstacle(obstacle).is_some();
+        let mut before = (self.time - f64::from(self.last_step), Vec3::ZERO);
+        let log = self.impulse_log.iter().filter(|_| alive);
+        log.filter_map(|(time, impulse)| {
+            let impulse = *impulse.get(obstacle.index())?;
+            let force = (impulse - before.1) / (time - before.0) as f32;
+            before = (*time, impulse);
+            Some((*time, force))
+        })
+        .collect()
+    }
+
+    /// Mean force of the liquids on a deformable body during the last step, in N;
+    /// zero for a stale handle.
+    pub fn force_on_solid(&self, solid: Handle<Solid>) -> Vec3 {
+        let alive = self.solid(solid).is_some();
+        self.mean_force(self.skins.of_solid(solid.index()).filter(|_| alive))
+    }
+
+    /// Mean force of the liquids on a rigid body during the last step, in N; zero for a
+    /// stale handle.
+    pub fn force_on_rigid(&self, rigid: Handle<RigidBody>) -> Vec3 {
+        let alive = self.rigid(rigid).is_some();
+        self.mean_force(self.skins.of_rigid(rigid.index()).filter(|_| alive))
+    }
+
+    fn mean_force(&self, wall: Option<usize>) -> Vec3 {
+        match wall.and_then(|w| self.obstacle_impulse.get(w)) {
+            Some(&impulse) if self.last_step > 0.0 => impulse / self.last_step,
             _ => Vec3::ZERO,
         }
     }
@@ -519,7 +607,7 @@ impl World {
     /// Mass, energies and momentum of all matter.
     pub fn totals(&self) -> Totals {
         self.matter()
-            .map(|m| Totals::of(&m.points(), self.gravity))
+            .map(|m| m.totals(self.gravity))
             .fold(Totals::default(), |a, b| a.plus(&b))
     }
 
@@ -562,7 +650,9 @@ impl World {
                     .par_iter()
                     .enumerate()
                     .with_min_len(256)
-                    .filter(|&(i, &side)| sides(&self.obstacles, position.get(i)) != side)
+                    .filter(|&(i, &side)| {
+                        sides(&self.obstacles, &self.skins, position.get(i)) != side
+                    })
                     .count()
             })
             .sum()
@@ -576,12 +666,12 @@ impl World {
         self.softs
             .iter_mut()
             .for_each(|(_, s)| s.forget_obstacles());
-        let obstacles = &self.obstacles;
+        let (obstacles, skins) = (&self.obstacles, &self.skins);
         for (_, fluid) in self.fluids.iter_mut() {
             let found: Vec<u32> = (0..fluid.len())
                 .into_par_iter()
                 .with_min_len(256)
-                .map(|i| sides(obstacles, fluid.positions().get(i)))
+                .map(|i| sides(obstacles, skins, fluid.positions().get(i)))
                 .collect();
             fluid.sides_mut().copy_from_slice(&found);
         }
@@ -635,6 +725,9 @@ impl World {
             out.f32s(&grab.shift.to_array());
         }
         self.softs.iter().for_each(|(_, s)| s.save(out));
+        for (_, rigid) in self.rigids.iter() {
+            rigid.save(out);
+        }
         self.save_observers(out);
     }
 
@@ -699,6 +792,14 @@ impl World {
         for (_, soft) in self.softs.iter_mut() {
             soft.load(from)?;
         }
+        for (_, rigid) in self.rigids.iter_mut() {
+            rigid.load(from)?;
+        }
+        // They are made again where the bodies are now; where particles belong is known.
+        let stale = self.sides_stale;
+        self.skins = Skins::default();
+        self.refresh_skins();
+        self.sides_stale = stale;
         let time = self.time;
         self.obstacles.iter_mut().for_each(|(_, o)| o.move_to(time));
         self.load_observers(from)
@@ -739,6 +840,10 @@ impl World {
             hash.word(i as u32);
             soft.fingerprint(&mut hash);
         }
+        for (i, rigid) in self.rigids.iter() {
+            hash.word(i as u32);
+            rigid.fingerprint(&mut hash);
+        }
         for (i, obstacle) in self.obstacles.iter() {
             hash.word(i as u32);
             obstacle.fingerprint(&mut hash);
@@ -755,6 +860,9 @@ impl World {
             };
             hash.text(&format!("nozzle {i} of {} {fixed:?}", nozzle.fluid.index()));
         }
+        for (i, stroke) in self.strokes.iter() {
+            hash.text(&format!("stroke {i} {stroke:?}"));
+        }
         for (i, sink) in self.sinks.iter() {
             hash.text(&format!("sink {i} {sink:?}"));
         }
@@ -763,10 +871,14 @@ impl World {
     }
 }
 
-/// Bit b is set if `p` is inside closed obstacle b. The first 32 obstacles count.
-pub(crate) fn sides(obstacles: &Slots<Obstacle>, p: Vec3) -> u32 {
-    obstacles
-        .iter()
-        .filter(|&(i, o)| i < 32 && o.is_closed() && o.contains(p))
-        .fold(0, |bits, (i, _)| bits | 1 << i)
+/// Bit b is set if `p` is inside closed obstacle b, and from bit 31 down for bodies. The
+/// first 32 of both together count.
+pub(crate) fn sides(obstacles: &Slots<Obstacle>, skins: &Skins, p: Vec3) -> u32 {
+    let holds = |o: &Obstacle| o.is_closed() && o.contains(p);
+    let fixed = obstacles.iter().filter(|&(i, o)| i < 32 && holds(o));
+    let bits = fixed.fold(0, |bits, (i, _)| bits | 1 << i);
+    let room = 32usize.saturating_sub(obstacles.iter().count());
+    let bodies = skins.iter().enumerate().take(room);
+    let within = bodies.filter(|(_, (_, o))| holds(o));
+    within.fold(bits, |bits, (k, _)| bits | 1 << (31 - k))
 }

@@ -3,6 +3,7 @@
 mod body_time;
 mod colliders;
 mod colon;
+mod coupling;
 mod dam_break;
 mod fem;
 mod nearest;
@@ -23,7 +24,7 @@ use crate::report::Report;
 
 type Bench = fn(&BenchArgs, &mut Report) -> Result<(), CliError>;
 
-const ALL: [(&str, Bench); 10] = [
+const ALL: [(&str, Bench); 11] = [
     ("neighbours", neighbours::bench),
     ("colliders", colliders::bench),
     ("nearest", nearest::bench),
@@ -34,6 +35,7 @@ const ALL: [(&str, Bench); 10] = [
     ("springs", springs::bench),
     ("fem", fem::bench),
     ("soft", soft::bench),
+    ("coupling", coupling::bench),
 ];
 
 /// Runs the named benchmark, or all of them.

@@ -100,12 +100,15 @@ impl Painter {
         };
         picture.spheres.extend(self.spheres(built, &speeds));
         let bodies = bodies(built);
+        // Bodies that were added later are opaque.
+        let opacities = built.body_opacity.iter().chain(std::iter::repeat(&1.0));
+        let seen = bodies.iter().zip(opacities).filter(|(_, o)| **o > 0.0);
         picture
             .meshes
-            .extend(bodies.iter().map(|(mesh, colour)| MeshSurface {
+            .extend(seen.map(|((mesh, colour), opacity)| MeshSurface {
                 mesh,
                 colour: *colour,
-                opacity: 1.0,
+                opacity: *opacity,
                 smooth: true,
             }));
         let surfaces = super::surfaces(built);

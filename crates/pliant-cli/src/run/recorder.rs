@@ -170,6 +170,7 @@ impl<'a> Recorder<'a> {
         };
         let fluids = built.world.fluids().count();
         let bodies: Vec<_> = built.world.solids().collect();
+        let rigids = built.world.rigids().count();
         let softs: Vec<_> = built.world.softs().collect();
         for (part, matter) in built.world.matter().enumerate() {
             let points = matter.points();
@@ -192,7 +193,7 @@ impl<'a> Recorder<'a> {
             let path = self.folder.file(&file);
             let as_ply = self.folder.file(data_file(built, part as u32, k, "ply"));
             let body = part.checked_sub(fluids);
-            let soft = body.and_then(|k| softs.get(k.checked_sub(bodies.len())?));
+            let soft = body.and_then(|k| softs.get(k.checked_sub(bodies.len() + rigids)?));
             match (body.and_then(|k| bodies.get(k)), soft, matter.surface()) {
                 (Some(body), _, Some(surface)) => {
                     let fields = body.element_fields();
@@ -206,6 +207,11 @@ impl<'a> Recorder<'a> {
                     let tets = &body.rest().tets;
                     vtu::write_tets(&path, points.position, tets, &arrays, &cells)?;
                     write_atomic(&as_ply, &to_ply_binary(&surface_mesh(&surface)))?;
+                }
+                (None, None, Some(surface)) => {
+                    let mesh = surface_mesh(&surface);
+                    vtu::write_mesh(&path, &mesh, &[])?;
+                    write_atomic(&as_ply, &to_ply_binary(&mesh))?;
                 }
                 (None, Some(soft), _) => {
                     let mesh = soft.shape();
@@ -308,6 +314,11 @@ impl<'a> Recorder<'a> {
         for (handle, _) in &built.obstacles {
             row.extend(world.force_on(*handle).as_dvec3().to_array());
         }
+        let solids = built.solids.iter().map(|h| world.force_on_solid(*h));
+        let rigids = built.rigids.iter().map(|h| world.force_on_rigid(*h));
+        for force in solids.chain(rigids) {
+            row.extend(force.as_dvec3().to_array());
+        }
         self.series.row(&row)?;
         self.rows.push(row);
         if let Some(probes) = &mut self.probes {
@@ -367,7 +378,19 @@ fn series_columns(built: &Built) -> Vec<String> {
     for name in obstacle_names(built) {
         columns.extend(["x", "y", "z"].map(|axis| format!("force_{name}_{axis}_n")));
     }
+    let pushed = built.world.solids().count() + built.world.rigids().count();
+    for name in body_names(built).iter().take(pushed) {
+        columns.extend(["x", "y", "z"].map(|axis| format!("force_body_{name}_{axis}_n")));
+    }
     columns
+}
+
+/// Names of all bodies: deformable, rigid, soft.
+fn body_names(built: &Built) -> Vec<String> {
+    let solids = built.world.solids().map(|s| &s.settings().name);
+    let rigids = built.world.rigids().map(|r| &r.settings().name);
+    let softs = built.world.softs().map(|s| &s.settings().name);
+    plain(solids.chain(rigids).chain(softs))
 }
 
 fn obstacle_names(built: &Built) -> Vec<String> {
@@ -405,9 +428,7 @@ pub fn data_file(built: &Built, part: u32, k: u64, extension: &str) -> String {
     let fluids = built.world.fluids().count();
     let name = match (part as usize).checked_sub(fluids) {
         Some(body) => {
-            let solids = built.world.solids().map(|s| &s.settings().name);
-            let softs = built.world.softs().map(|s| &s.settings().name);
-            let names: Vec<String> = plain(solids.chain(softs));
+            let names = body_names(built);
             format!("body_{}", names.get(body).map_or("", String::as_str))
         }
         None if part == 0 => "particles".into(),

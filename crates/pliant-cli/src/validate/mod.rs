@@ -3,6 +3,7 @@
 //! Every case states its tolerance before the run; a case that fails is reported
 //! as failed and ends the command with exit code 1.
 
+mod buoyancy;
 mod cantilever;
 mod conservation;
 mod dam_break;
@@ -15,6 +16,7 @@ mod pile;
 mod poiseuille;
 mod soft;
 mod solids;
+mod water_on_plate;
 
 use std::process::ExitCode;
 
@@ -91,7 +93,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 14] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -104,6 +106,8 @@ const CASES: [Case; 12] = [
     pile::CASE,
     drops::CASE,
     soft::CASE,
+    buoyancy::CASE,
+    water_on_plate::CASE,
 ];
 
 /// What cannot be built is reported as it is.

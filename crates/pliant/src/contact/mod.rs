@@ -3,19 +3,21 @@
 //! [`triangle`] has the tests between a point or a segment and one triangle that
 //! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
 //! they are compared with), `obstacle.rs` the surfaces, `shape.rs` what they look
-//! like, `motion.rs` and `peristalsis.rs` how they move, `resolve.rs` the way of one ball past all of
-//! them, `wall.rs` the walls around a point.
+//! like, `motion.rs`, `peristalsis.rs` and `skin.rs` how they move, `resolve.rs` the way of one ball past
+//! all of them, `wall.rs` the walls around a point.
 
 mod motion;
 mod obstacle;
 mod peristalsis;
 mod resolve;
 mod shape;
+mod skin;
 pub mod triangle;
 pub mod triangle_reference;
 mod wall;
 
 pub use motion::{Key, KeyframeError, Keyframes, Motion, Path};
+pub(crate) use motion::{Pose, Twist};
 pub use obstacle::Obstacle;
 pub use peristalsis::Peristalsis;
 pub(crate) use resolve::{Ball, Hit, Mover, Obstacles, Touch, friction};

@@ -266,9 +266,9 @@ impl Motion {
 
 /// Where a rigid body is: `place = rotation * body + shift`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pose {
-    rotation: Quat,
-    shift: Vec3,
+pub(crate) struct Pose {
+    pub rotation: Quat,
+    pub shift: Vec3,
 }
 
 impl Pose {
@@ -293,10 +293,10 @@ impl Pose {
 
 /// A velocity for every point of a rigid body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Twist {
-    velocity: Vec3,
-    spin: Vec3,
-    center: Vec3,
+pub(crate) struct Twist {
+    pub velocity: Vec3,
+    pub spin: Vec3,
+    pub center: Vec3,
 }
 
 impl Twist {

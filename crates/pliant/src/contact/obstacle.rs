@@ -17,6 +17,7 @@ use super::Touch;
 use super::motion::{Motion, Pose, Twist};
 use super::peristalsis::{Peristalsis, WavingTube};
 use super::shape::{Inside, Shape, Surface};
+use super::skin::Skin;
 use super::wall::Wall;
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
@@ -44,7 +45,8 @@ pub struct Obstacle {
 /// A motion, and where in it the obstacle is.
 #[derive(Clone)]
 struct Moving {
-    motion: Motion,
+    /// None for a body that moves by itself.
+    motion: Option<Motion>,
     /// At the start of the sub-step.
     start: Pose,
     /// At its end; the same as `start` between sub-steps.
@@ -110,6 +112,25 @@ impl Obstacle {
         Obstacle::new(name, Shape::Surface(surface))
     }
 
+    /// The surface of a deformable body, which the body moves.
+    pub(crate) fn skin(name: impl Into<String>, mesh: TriMesh) -> Obstacle {
+        let skin = Skin::new(Arc::new(mesh), true);
+        Obstacle::new(name, Shape::Skin(Box::new(skin)))
+    }
+
+    /// The surface of a rigid body that is now at `pose`.
+    pub(crate) fn rigid(name: impl Into<String>, mesh: Arc<TriMesh>, pose: Pose) -> Obstacle {
+        let skin = Skin::new(mesh, true);
+        let mut obstacle = Obstacle::new(name, Shape::Skin(Box::new(skin)));
+        obstacle.moving = Some(Box::new(Moving {
+            motion: None,
+            start: pose,
+            end: pose,
+            twist: Twist::default(),
+        }));
+        obstacle
+    }
+
     /// Sets restitution and friction.
     pub fn with_contact(mut self, restitution: f32, friction: f32) -> Obstacle {
         self.restitution = restitution;
@@ -133,7 +154,7 @@ impl Obstacle {
     pub fn with_motion(mut self, motion: Motion) -> Obstacle {
         let pose = motion.pose(0.0);
         self.moving = Some(Box::new(Moving {
-            motion,
+            motion: Some(motion),
             start: pose,
             end: pose,
             twist: Twist::default(),
@@ -154,7 +175,7 @@ impl Obstacle {
 
     /// True if it has a motion, even if that has not begun or is over.
     pub fn is_moving(&self) -> bool {
-        self.moving.is_some() || matches!(self.shape, Shape::Waving(_))
+        self.moving.is_some() || self.shape.skin().is_some()
     }
 
     /// The triangles before any motion, if it has any.
@@ -165,8 +186,8 @@ impl Obstacle {
     /// The triangles where they are now, if it has any.
     pub fn triangles_now(&self) -> Option<Cow<'_, TriMesh>> {
         let mesh = match &self.shape {
-            Shape::Waving(tube) => tube.tree.mesh(),
-            Shape::Plane { .. } | Shape::Surface(_) => self.triangles()?,
+            Shape::Waving(tube) => tube.skin.tree.mesh(),
+            Shape::Plane { .. } | Shape::Surface(_) | Shape::Skin(_) => self.triangles()?,
         };
         Some(match &self.moving {
             None => Cow::Borrowed(&**mesh),
@@ -211,23 +232,26 @@ impl Obstacle {
         self.shape.contains(self.start_frame(p))
     }
 
+    /// True if its surface is within `distance` of `p`, as of the start of the sub-step.
+    pub(crate) fn is_within(&self, p: Vec3, distance: f32) -> bool {
+        let p = self.start_frame(p);
+        self.shape.nearest(p, distance, p).is_some()
+    }
+
     /// Velocity in m/s of the wall at `place`, as of the last sub-step; 0 at rest.
     pub fn velocity_at(&self, place: Vec3) -> Vec3 {
-        let wave = match &self.shape {
-            Shape::Waving(tube) => tube
-                .closest(self.start_frame(place), f32::INFINITY)
-                .map_or(Vec3::ZERO, |w| tube.velocity(w.triangle, w.barycentric)),
-            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
+        let at = |skin: &Skin| {
+            let found = skin.closest(self.start_frame(place), f32::INFINITY)?;
+            Some(skin.velocity(found.triangle, found.barycentric))
         };
+        let wave = self.shape.skin().and_then(at).unwrap_or(Vec3::ZERO);
         self.with_own_motion(place, wave)
     }
 
     /// The velocity of the wall at the end of the sub-step where it is touched.
     pub(super) fn velocity_of(&self, touch: &Touch) -> Vec3 {
-        let wave = match &self.shape {
-            Shape::Waving(tube) => tube.velocity(touch.triangle, touch.barycentric),
-            Shape::Plane { .. } | Shape::Surface(_) => Vec3::ZERO,
-        };
+        let at = |skin: &Skin| skin.velocity(touch.triangle, touch.barycentric);
+        let wave = self.shape.skin().map_or(Vec3::ZERO, at);
         self.with_own_motion(touch.point, wave)
     }
 
@@ -259,9 +283,9 @@ impl Obstacle {
                 t.iter().for_each(|&v| hash.word(v));
             }
         }
-        if let Some(m) = &self.moving {
+        if let Some(motion) = self.moving.as_ref().and_then(|m| m.motion.as_ref()) {
             // Debug prints numbers so that different ones differ.
-            hash.text(&format!("{:?}", m.motion));
+            hash.text(&format!("{motion:?}"));
         }
         if let Shape::Waving(tube) = &self.shape {
             hash.text(&format!("{:?}", tube.wave()));
@@ -270,8 +294,10 @@ impl Obstacle {
 
     /// Puts it where its motion has it at `time`.
     pub(crate) fn move_to(&mut self, time: f64) {
-        if let Some(m) = &mut self.moving {
-            m.start = m.motion.pose(time);
+        if let Some(m) = &mut self.moving
+            && let Some(motion) = &m.motion
+        {
+            m.start = motion.pose(time);
             m.end = m.start;
         }
         if let Shape::Waving(tube) = &mut self.shape {
@@ -282,10 +308,12 @@ impl Obstacle {
     /// Begins a sub-step: from now until [`Obstacle::end_substep`] it is on its way
     /// from its place at `start` to that at `end`, in seconds.
     pub(crate) fn begin_substep(&mut self, start: f64, end: f64) {
-        if let Some(m) = &mut self.moving {
-            m.start = m.motion.pose(start);
-            m.end = m.motion.pose(end);
-            m.twist = m.motion.twist(start, end);
+        if let Some(m) = &mut self.moving
+            && let Some(motion) = &m.motion
+        {
+            m.start = motion.pose(start);
+            m.end = motion.pose(end);
+            m.twist = motion.twist(start, end);
         }
         if let Shape::Waving(tube) = &mut self.shape {
             tube.begin_substep(start, end);
@@ -300,6 +328,30 @@ impl Obstacle {
         }
     }
 
+    /// Tells liquids how the vertices of a body's surface move now, in m/s.
+    pub(crate) fn set_velocities(&mut self, velocity: impl Iterator<Item = Vec3>) {
+        if let Shape::Skin(skin) = &mut self.shape {
+            skin.set_velocities(velocity);
+        }
+    }
+
+    /// The vertices of a body's surface have come to these places in `dt` seconds.
+    pub(crate) fn arrive(&mut self, vertices: Vec<Vec3>, dt: f32) {
+        if let Shape::Skin(skin) = &mut self.shape {
+            let before = skin.tree.mesh().clone();
+            skin.set_travel(dt, |i| vertices[i] - before.vertices[i]);
+            skin.refit(vertices);
+        }
+    }
+
+    /// Tells how a rigid body moves, and where it is at the end of the sub-step.
+    pub(crate) fn carry(&mut self, end: Pose, twist: Twist) {
+        if let Some(m) = &mut self.moving {
+            m.end = end;
+            m.twist = twist;
+        }
+    }
+
     /// Ends a sub-step: it has arrived.
     pub(crate) fn end_substep(&mut self) {
         if let Some(m) = &mut self.moving {
@@ -311,13 +363,13 @@ impl Obstacle {
     pub(crate) fn top_speed(&self, time: f64, matter: &Aabb) -> f32 {
         let wave = match &self.shape {
             Shape::Waving(tube) => tube.top_speed(time),
-            Shape::Plane { .. } | Shape::Surface(_) => 0.0,
+            Shape::Plane { .. } | Shape::Surface(_) | Shape::Skin(_) => 0.0,
         };
-        let Some(m) = &self.moving else {
+        let Some(motion) = self.moving.as_ref().and_then(|m| m.motion.as_ref()) else {
             return wave;
         };
         let far = |b: Aabb| {
-            let p = m.motion.pivot;
+            let p = motion.pivot;
             let corner = (b.min - p).abs().max((b.max - p).abs());
             if corner.is_finite() {
                 corner.length()
@@ -328,7 +380,7 @@ impl Obstacle {
         let own = self.triangles().map(|mesh| far(mesh.aabb()));
         // A plane is as large as what it can touch.
         let size = own.unwrap_or_else(|| far(*matter));
-        wave + m.motion.top_speed(time, size)
+        wave + motion.top_speed(time, size)
     }
 
     /// Makes ready to find walls within `reach`.
@@ -386,20 +438,16 @@ impl Obstacle {
     #[inline]
     pub(super) fn origin(&self, place: Vec3, radius: f32) -> Vec3 {
         let place = self.start_frame(place);
-        match &self.shape {
-            Shape::Waving(tube) => tube.carried(place, radius),
-            Shape::Plane { .. } | Shape::Surface(_) => place,
-        }
+        self.shape
+            .skin()
+            .map_or(place, |skin| skin.carried(place, radius))
     }
 
     /// No less than the way of a ball as the obstacle sees it.
     #[inline]
     pub(super) fn way(&self, from: Vec3, to: Vec3) -> f32 {
         let way = (self.end_frame(to) - self.start_frame(from)).length();
-        match &self.shape {
-            Shape::Waving(tube) => way + tube.most_travel(),
-            Shape::Plane { .. } | Shape::Surface(_) => way,
-        }
+        way + self.shape.skin().map_or(0.0, Skin::most_travel)
     }
 
     /// A place at the end of the sub-step in the obstacle's own frame.
@@ -462,11 +510,15 @@ impl std::fmt::Debug for Obstacle {
             Shape::Waving(tube) => {
                 format!("{} triangles, {:?}", tube.rest.triangles.len(), tube.wave())
             }
+            Shape::Skin(skin) => format!("skin of {} triangles", skin.tree.mesh().triangles.len()),
         };
         f.debug_struct("Obstacle")
             .field("name", &self.name)
             .field("shape", &shape)
-            .field("motion", &self.moving.as_ref().map(|m| &m.motion))
+            .field(
+                "motion",
+                &self.moving.as_ref().and_then(|m| m.motion.as_ref()),
+            )
             .finish_non_exhaustive()
     }
 }

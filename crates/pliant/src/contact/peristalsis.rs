@@ -2,9 +2,7 @@
 //! that changes a mesh's shape.
 //!
 //! Every vertex moves towards the tube's axis and back. Before each sub-step the way
-//! of all vertices is known; at its end they are moved and the tree over the
-//! triangles is refitted. A ball is swept from where it would be had it gone with the
-//! nearest piece of wall.
+//! of all vertices is known; at its end they are moved (`skin.rs`).
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -12,9 +10,8 @@ use std::sync::Arc;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::wall::Wall;
+use super::skin::Skin;
 use crate::mesh::TriMesh;
-use crate::space::{Bvh, SurfacePoint};
 
 /// A train of ring-shaped contractions that travels along the axis of a tube:
 /// `radius = rest radius * (1 - amplitude * ((1 + cos(2π (s - speed t) / wave_length)) / 2)^sharpness)`,
@@ -72,21 +69,16 @@ fn smooth_step(x: f32) -> f32 {
 pub(super) struct WavingTube {
     wave: Peristalsis,
     pub rest: Arc<TriMesh>,
-    /// The tree over the triangles as they are now.
-    pub tree: Arc<Bvh>,
+    /// The triangles as they are now.
+    pub skin: Skin,
     /// For every vertex the nearest point of the axis and its place along it.
     spokes: Vec<(Vec3, f32)>,
     length: f32,
     /// Largest distance of a vertex from the axis.
     radius: f32,
-    /// Share of the contraction at the time of `tree`, for every vertex.
+    /// Share of the contraction at the time of `skin`, for every vertex.
     now: Vec<f32>,
-    /// The way of every vertex in the sub-step, in metres.
-    travel: Vec<Vec3>,
-    most_travel: f32,
     next: Vec<f32>,
-    /// 1 / length of the sub-step, in 1/s.
-    rate: f32,
 }
 
 impl WavingTube {
@@ -116,16 +108,13 @@ impl WavingTube {
         let count = spokes.len();
         let mut tube = WavingTube {
             wave,
-            tree: Arc::new(Bvh::build(mesh.clone())),
+            skin: Skin::new(mesh.clone(), false),
             rest: mesh,
             spokes,
             length: arcs[arcs.len() - 1],
             radius,
             now: vec![0.0; count],
-            travel: vec![Vec3::ZERO; count],
-            most_travel: 0.0,
             next: vec![0.0; count],
-            rate: 0.0,
         };
         tube.move_to(0.0);
         tube
@@ -147,30 +136,21 @@ impl WavingTube {
     pub fn move_to(&mut self, time: f64) {
         self.begin_substep(time, time);
         self.advance();
-        self.travel.fill(Vec3::ZERO);
-        self.most_travel = 0.0;
+        self.skin.set_travel(0.0, |_| Vec3::ZERO);
     }
 
     /// Finds the way of all vertices to where they are at `end`.
     pub fn begin_substep(&mut self, start: f64, end: f64) {
-        let dt = (end - start) as f32;
-        self.rate = if dt > 0.0 { dt.recip() } else { 0.0 };
         let contraction = self.wave.contraction(end, self.length);
-        (
-            &mut self.next,
-            &mut self.travel,
-            &self.now,
-            &self.spokes,
-            &self.rest.vertices,
-        )
+        (&mut self.next, &self.spokes)
             .into_par_iter()
             .with_min_len(512)
-            .for_each(|(next, travel, now, (center, arc), vertex)| {
-                *next = contraction(*arc);
-                *travel = (*now - *next) * (*vertex - *center);
-            });
-        let farthest = self.travel.iter().map(|t| t.length_squared());
-        self.most_travel = farthest.fold(0.0, f32::max).sqrt();
+            .for_each(|(next, (_, arc))| *next = contraction(*arc));
+        let (now, next, spokes) = (&self.now, &self.next, &self.spokes);
+        let vertices = &self.rest.vertices;
+        self.skin.set_travel((end - start) as f32, |i| {
+            (now[i] - next[i]) * (vertices[i] - spokes[i].0)
+        });
     }
 
     /// Moves the vertices.
@@ -182,57 +162,12 @@ impl WavingTube {
             };
             let spokes = self.now.iter().zip(&self.spokes);
             let vertices = spokes.zip(&self.rest.vertices).map(place).collect();
-            Arc::make_mut(&mut self.tree).refit(vertices);
+            self.skin.refit(vertices);
         }
-    }
-
-    /// Where a place would be at the end of the sub-step, had it gone with the wall
-    /// nearest to it. Places farther than `reach` stay: no wall gets there.
-    pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
-        if self.most_travel == 0.0 {
-            return place;
-        }
-        match self.tree.closest(place, reach + self.most_travel) {
-            Some((wall, _)) => place + self.interpolated(wall.triangle, wall.barycentric),
-            None => place,
-        }
-    }
-
-    /// No wall moves farther in this sub-step, in metres.
-    pub fn most_travel(&self) -> f32 {
-        self.most_travel
-    }
-
-    fn interpolated(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
-        let corners = self.rest.triangles[triangle as usize];
-        let travel = corners.map(|v| self.travel[v as usize]);
-        weights[0] * travel[0] + weights[1] * travel[1] + weights[2] * travel[2]
-    }
-
-    /// Velocity of a place of the wall, in m/s.
-    pub fn velocity(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
-        self.rate * self.interpolated(triangle, weights)
-    }
-
-    /// The point nearest to `p` within `radius`.
-    pub fn closest(&self, p: Vec3, radius: f32) -> Option<SurfacePoint> {
-        self.tree.closest(p, radius).map(|(found, _)| found)
-    }
-
-    /// The wall nearest to `p` within `reach`, curved as it is.
-    pub fn wall(&self, p: Vec3, reach: f32) -> Option<Wall> {
-        let nearest = self.closest(p, reach)?;
-        Some(Wall {
-            velocity: self.velocity(nearest.triangle, nearest.barycentric),
-            ..Wall::curved(p, &nearest)
-        })
     }
 
     pub fn bytes(&self) -> usize {
-        crate::space::TriangleIndex::bytes(&*self.tree)
-            + size_of_val(&*self.spokes)
-            + size_of_val(&*self.travel)
-            + 2 * size_of_val(&*self.now)
+        self.skin.bytes() + size_of_val(&*self.spokes) + 2 * size_of_val(&*self.now)
     }
 }
 
@@ -240,7 +175,7 @@ impl WavingTube {
 mod tests {
     use super::*;
     use crate::mesh::Colon;
-    use crate::space::TriangleIndex;
+    use crate::space::{Bvh, TriangleIndex};
 
     const WAVE: Peristalsis = Peristalsis {
         amplitude: 0.6,
@@ -263,14 +198,17 @@ mod tests {
         for k in 0..20 {
             tube.begin_substep(0.2 * f64::from(k), 0.2 * f64::from(k + 1));
             tube.advance();
-            let mesh = tube.tree.mesh().clone();
+            let mesh = tube.skin.tree.mesh().clone();
             let built = Bvh::build(mesh.clone());
             for v in mesh.vertices.iter().step_by(37) {
                 let p = *v + Vec3::new(0.003, -0.002, 0.004);
-                assert_eq!(tube.tree.closest(p, 0.05), built.closest(p, 0.05));
-                assert_eq!(tube.tree.contains(p), built.contains(p));
+                assert_eq!(tube.skin.tree.closest(p, 0.05), built.closest(p, 0.05));
+                assert_eq!(tube.skin.tree.contains(p), built.contains(p));
                 let to = p - Vec3::new(0.0, 0.02, 0.01);
-                assert_eq!(tube.tree.first_crossing(p, to), built.first_crossing(p, to));
+                assert_eq!(
+                    tube.skin.tree.first_crossing(p, to),
+                    built.first_crossing(p, to)
+                );
             }
         }
     }
@@ -279,12 +217,12 @@ mod tests {
     #[test]
     fn the_wave_squeezes_the_tube_and_travels() {
         let mut tube = colon();
-        assert_eq!(tube.tree.mesh().vertices, tube.rest.vertices);
+        assert_eq!(tube.skin.tree.mesh().vertices, tube.rest.vertices);
         let rest = tube.rest.volume();
         let mut squeezed = Vec::new();
         for k in 0..6 {
             tube.move_to(2.5 + 0.25 * f64::from(k));
-            let mesh = tube.tree.mesh();
+            let mesh = tube.skin.tree.mesh();
             assert!(mesh.check().faces_outwards());
             assert!(
                 (0.5..0.9).contains(&(mesh.volume() / rest)),
@@ -309,14 +247,14 @@ mod tests {
         let dt = 0.01;
         for k in 0..400 {
             let t = dt * f64::from(k);
-            let before = tube.tree.mesh().vertices.clone();
+            let before = tube.skin.tree.mesh().vertices.clone();
             tube.begin_substep(t, t + dt);
-            let told = tube.velocity(100, [1.0, 0.0, 0.0]);
+            let told = tube.skin.velocity(100, [1.0, 0.0, 0.0]);
             tube.advance();
             let v = tube.rest.triangles[100][0] as usize;
-            let made = (tube.tree.mesh().vertices[v] - before[v]) / dt as f32;
+            let made = (tube.skin.tree.mesh().vertices[v] - before[v]) / dt as f32;
             assert!((told - made).length() < 1e-4, "{told} {made}");
-            assert!(tube.most_travel() <= 1.001 * dt as f32 * tube.top_speed(t) + 1e-7);
+            assert!(tube.skin.most_travel() <= 1.001 * dt as f32 * tube.top_speed(t) + 1e-7);
         }
         assert_eq!(tube.top_speed(4.0), 0.0);
     }

@@ -84,6 +84,26 @@ impl Obstacles<'_> {
         nearest.map(|(index, obstacle, touch)| (index, touch, obstacle.velocity_of(&touch)))
     }
 
+    /// Calls `visit` with the nearest place of every obstacle within `radius` of a point
+    /// that goes along with it, and the velocity there.
+    pub fn for_each_touch(
+        &self,
+        place: Vec3,
+        radius: f32,
+        mut visit: impl FnMut(usize, Touch, Vec3),
+    ) {
+        for &(index, obstacle) in &self.list {
+            if let Some(touch) = obstacle.touched(place, radius) {
+                visit(index, touch, obstacle.velocity_of(&touch));
+            }
+        }
+    }
+
+    /// Share of the speed that a collision with an obstacle gives back.
+    pub fn restitution_of(&self, index: u32) -> f32 {
+        self.get(index).map_or(0.0, |o| o.restitution)
+    }
+
     fn get(&self, index: u32) -> Option<&Obstacle> {
         let found = self.list.iter().find(|(i, _)| *i == index as usize);
         found.map(|(_, o)| *o)

@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use super::Touch;
 use super::peristalsis::WavingTube;
+use super::skin::Skin;
 use super::triangle::closest_point;
 use super::wall::{Wall, WallFinder};
 use crate::mesh::TriMesh;
@@ -19,6 +20,8 @@ pub(super) enum Shape {
     Surface(Surface),
     /// A tube of triangles along which a wave travels.
     Waving(Box<WavingTube>),
+    /// The surface of a body.
+    Skin(Box<Skin>),
 }
 
 #[derive(Clone)]
@@ -50,6 +53,17 @@ impl Shape {
             Shape::Plane { .. } => None,
             Shape::Surface(s) => Some(&s.mesh),
             Shape::Waving(tube) => Some(&tube.rest),
+            Shape::Skin(skin) => Some(skin.tree.mesh()),
+        }
+    }
+
+    /// The surface whose vertices move, if it is one.
+    #[inline]
+    pub fn skin(&self) -> Option<&Skin> {
+        match self {
+            Shape::Plane { .. } | Shape::Surface(_) => None,
+            Shape::Waving(tube) => Some(&tube.skin),
+            Shape::Skin(skin) => Some(skin),
         }
     }
 
@@ -58,7 +72,7 @@ impl Shape {
         match self {
             Shape::Plane { .. } => "plane",
             Shape::Surface(s) => s.index.name(),
-            Shape::Waving(tube) => tube.tree.name(),
+            Shape::Waving(_) | Shape::Skin(_) => "bvh",
         }
     }
 
@@ -67,7 +81,8 @@ impl Shape {
         match self {
             Shape::Plane { .. } => true,
             Shape::Surface(s) => !matches!(s.inside, Inside::None),
-            Shape::Waving(tube) => tube.tree.is_closed(),
+            Shape::Waving(tube) => tube.skin.tree.is_closed(),
+            Shape::Skin(skin) => skin.tree.is_closed(),
         }
     }
 
@@ -80,7 +95,8 @@ impl Shape {
                 Inside::Mesh(bvh) => bvh.contains(p),
                 Inside::Below(ground) => ground.is_below(p),
             },
-            Shape::Waving(tube) => tube.tree.contains(p),
+            Shape::Waving(tube) => tube.skin.tree.contains(p),
+            Shape::Skin(skin) => skin.tree.contains(p),
         }
     }
 
@@ -97,6 +113,7 @@ impl Shape {
                 s.index.bytes() + inside + walls
             }
             Shape::Waving(tube) => tube.bytes(),
+            Shape::Skin(skin) => skin.bytes(),
         }
     }
 
@@ -128,6 +145,7 @@ impl Shape {
                         drag: 1.0,
                         velocity: Vec3::ZERO,
                         triangle: 0,
+                        barycentric: [1.0, 0.0, 0.0],
                     });
                 }
             }
@@ -136,18 +154,15 @@ impl Shape {
                     finder.for_each(p, reach, visit);
                 }
             }
-            Shape::Waving(tube) => {
-                if let Some(wall) = tube.wall(p, reach) {
-                    visit(wall);
-                }
-            }
+            Shape::Waving(tube) => tube.skin.for_each_wall(p, reach, visit),
+            Shape::Skin(skin) => skin.for_each_wall(p, reach, visit),
         }
     }
 
     /// How far the distances of [`Shape::nearest`] may be from the truth.
     pub fn distance_error(&self) -> f32 {
         match self {
-            Shape::Plane { .. } | Shape::Waving(_) => 0.0,
+            Shape::Plane { .. } | Shape::Waving(_) | Shape::Skin(_) => 0.0,
             Shape::Surface(s) => s.index.distance_error(),
         }
     }
@@ -155,7 +170,7 @@ impl Shape {
     /// Distance within which [`Shape::nearest`] finds the surface.
     pub fn reach(&self) -> f32 {
         match self {
-            Shape::Plane { .. } | Shape::Waving(_) => f32::INFINITY,
+            Shape::Plane { .. } | Shape::Waving(_) | Shape::Skin(_) => f32::INFINITY,
             Shape::Surface(s) => s.reach,
         }
     }
@@ -189,11 +204,8 @@ impl Shape {
                 }
                 best.map(|b| touch(&b, normal_towards(&s.mesh, s.reach, &b, p, origin)))
             }
-            Shape::Waving(tube) => {
-                let b = tube.closest(p, radius)?;
-                let normal = normal_towards(tube.tree.mesh(), radius, &b, p, origin);
-                Some(touch(&b, normal))
-            }
+            Shape::Waving(tube) => nearest_of_skin(&tube.skin, p, radius, origin),
+            Shape::Skin(skin) => nearest_of_skin(skin, p, radius, origin),
         }
     }
 
@@ -214,7 +226,8 @@ impl Shape {
                 })
             }
             Shape::Surface(s) => s.index.first_crossing(from, to),
-            Shape::Waving(tube) => tube.tree.first_crossing(from, to),
+            Shape::Waving(tube) => tube.skin.tree.first_crossing(from, to),
+            Shape::Skin(skin) => skin.tree.first_crossing(from, to),
         }
     }
 
@@ -226,7 +239,8 @@ impl Shape {
                 (p - (normal.dot(p) - offset) * *normal, [1.0, 0.0, 0.0])
             }
             Shape::Surface(Surface { mesh, .. }) => place_on(mesh, triangle, p),
-            Shape::Waving(tube) => place_on(tube.tree.mesh(), triangle, p),
+            Shape::Waving(tube) => place_on(tube.skin.tree.mesh(), triangle, p),
+            Shape::Skin(skin) => place_on(skin.tree.mesh(), triangle, p),
         }
     }
 }
@@ -248,6 +262,12 @@ impl Surface {
         });
         best
     }
+}
+
+fn nearest_of_skin(skin: &Skin, p: Vec3, radius: f32, origin: Vec3) -> Option<Touch> {
+    let b = skin.closest(p, radius)?;
+    let normal = normal_towards(skin.tree.mesh(), radius, &b, p, origin);
+    Some(touch(&b, normal))
 }
 
 fn touch(at: &SurfacePoint, normal: Vec3) -> Touch {

@@ -25,6 +25,8 @@ pub(crate) struct Wall {
     pub velocity: Vec3,
     /// Triangle of the obstacle's mesh; 0 for planes.
     pub triangle: u32,
+    /// Weights of the triangle's corners at the nearest place.
+    pub barycentric: [f32; 3],
 }
 
 impl Wall {
@@ -37,6 +39,7 @@ impl Wall {
             drag: 1.0,
             velocity: Vec3::ZERO,
             triangle: nearest.triangle,
+            barycentric: nearest.barycentric,
         }
     }
 }
@@ -129,7 +132,61 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
                 drag: weight,
                 velocity: Vec3::ZERO,
                 triangle: surface.triangle,
+                barycentric: surface.barycentric,
             });
+        }
+    }
+}
+
+/// Directions in which one point may see walls of one surface.
+const MOST_SIDES: usize = 6;
+
+/// Calls `visit` with the walls of a surface within `reach` of `p`. The nearest place
+/// always is one, so that a convex surface acts by its distance alone, which is smooth.
+/// Further places are walls, too, if they lie in quite another direction and are seen
+/// squarely: the other faces of an inner edge.
+pub(super) fn walls_of_surface(
+    tree: &Bvh,
+    p: Vec3,
+    reach: f32,
+    mut visit: impl FnMut(&SurfacePoint, Wall),
+) {
+    // Of each direction the nearest place.
+    let mut sides: [Option<(SurfacePoint, Vec3)>; MOST_SIDES] = [None; MOST_SIDES];
+    tree.for_each_within(p, reach, &mut |found| {
+        let away = (p - found.point).normalize_or_zero();
+        for side in &mut sides {
+            match side {
+                None => {
+                    *side = Some((found, away));
+                    return;
+                }
+                Some((kept, direction)) if direction.dot(away) > 0.7 => {
+                    let key = |s: &SurfacePoint| (s.distance, s.triangle);
+                    if key(&found) < key(kept) {
+                        *side = Some((found, away));
+                    }
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+    });
+    let distance = |s: &Option<(SurfacePoint, Vec3)>| s.map_or(f32::INFINITY, |s| s.0.distance);
+    sides.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    for (k, (found, away)) in sides.iter().flatten().enumerate() {
+        let mut wall = Wall::curved(p, found);
+        if k > 0 {
+            let normal = tree.mesh().area_normal(found.triangle as usize);
+            let squarely =
+                ((normal.normalize_or_zero().dot(*away).abs() - 0.8) / 0.15).clamp(0.0, 1.0);
+            let nearer = sides[..k].iter().flatten();
+            let nearer = nearer.map(|(_, other)| away.dot(*other));
+            let apart = ((0.5 - nearer.fold(-1.0, f32::max)) / 0.25).clamp(0.0, 1.0);
+            wall.drag = squarely * apart;
+        }
+        if wall.drag > 0.0 {
+            visit(found, wall);
         }
     }
 }

@@ -30,6 +30,17 @@ pub enum Region {
         /// Radius in metres.
         radius: f32,
     },
+    /// A round bar.
+    Cylinder {
+        /// Middle of one end, in metres.
+        #[schemars(with = "[f32; 3]")]
+        from: Vec3,
+        /// Middle of the other end.
+        #[schemars(with = "[f32; 3]")]
+        to: Vec3,
+        /// Radius in metres.
+        radius: f32,
+    },
 }
 
 impl Region {
@@ -40,6 +51,11 @@ impl Region {
             Region::Everywhere => true,
             Region::Box { min, max } => Aabb { min, max }.contains(p),
             Region::Sphere { center, radius } => (p - center).length_squared() <= radius * radius,
+            Region::Cylinder { from, to, radius } => {
+                let along = (p - from).dot(to - from) / (to - from).length_squared();
+                let axis = from + along * (to - from);
+                (0.0..=1.0).contains(&along) && p.distance_squared(axis) <= radius * radius
+            }
         }
     }
 
@@ -51,6 +67,10 @@ impl Region {
             Region::Sphere { center, radius } => Some(Aabb {
                 min: center - radius,
                 max: center + radius,
+            }),
+            Region::Cylinder { from, to, radius } => Some(Aabb {
+                min: from.min(to) - radius,
+                max: from.max(to) + radius,
             }),
         }
     }
@@ -67,6 +87,14 @@ impl Region {
                 center,
                 radius: (radius - margin).max(0.0),
             },
+            Region::Cylinder { from, to, radius } => {
+                let inwards = (to - from).normalize_or_zero() * margin;
+                Region::Cylinder {
+                    from: from + inwards,
+                    to: to - inwards,
+                    radius: (radius - margin).max(0.0),
+                }
+            }
         }
     }
 
@@ -76,7 +104,16 @@ impl Region {
             Region::Box { min, max } if !(max - min).cmpgt(Vec3::ZERO).all() => Some(format!(
                 "box from {min} to {max}: every number of `max` must be above that of `min`"
             )),
-            Region::Sphere { radius, .. } if !(radius.is_finite() && radius > 0.0) => {
+            Region::Cylinder { from, to, .. }
+                if from.distance_squared(to).is_nan() || from == to =>
+            {
+                Some(format!(
+                    "cylinder from {from} to {to}: its ends must differ"
+                ))
+            }
+            Region::Sphere { radius, .. } | Region::Cylinder { radius, .. }
+                if !(radius.is_finite() && radius > 0.0) =>
+            {
                 Some(format!("radius {radius} must be above 0"))
             }
             _ => None,

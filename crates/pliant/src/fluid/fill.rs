@@ -77,6 +77,9 @@ impl Fill {
             Region::Sphere { radius, .. } => {
                 4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3)
             }
+            Region::Cylinder { from, to, radius } => {
+                std::f64::consts::PI * f64::from(radius * radius * from.distance(*to))
+            }
         };
         match self {
             Fill::Region(region) => of(region),

@@ -163,6 +163,29 @@ impl ChunkImages {
     }
 }
 
+/// Visits the images that particle `i` sees: neighbour, vector from it, slope of the
+/// image's kernel, and walls.
+pub(super) fn for_each_image(
+    kernel: &CubicSpline,
+    x: &[Vec3A],
+    i: usize,
+    near: &[u32],
+    walls: &Walls,
+    mut visit: impl FnMut(u32, Vec3A, f32, &Corner),
+) {
+    let h_squared = kernel.support_radius * kernel.support_radius;
+    for &j in near {
+        let d = x[i] - x[j as usize];
+        let room = h_squared - d.length_squared();
+        let shared = Shared::of(walls.of(i), walls.of(j as usize));
+        shared.for_each_corner(room, |corner| {
+            let r_squared = d.length_squared() + corner.lengthening;
+            let slope = corner.weight * kernel.volume_value_and_slope(r_squared).1;
+            visit(j, d, slope, corner);
+        });
+    }
+}
+
 /// The nearest wall of a particle, in the order of the particles: most have one wall
 /// or none, and need to look no further.
 #[derive(Clone, Copy, Debug, Default)]
@@ -263,7 +286,11 @@ impl Images {
 
 /// What one or several walls do to the image of one particle seen from another.
 #[derive(Clone, Copy, Debug, Default)]
-struct Corner {
+pub(super) struct Corner {
+    /// The walls, as numbers among those of the particle and of the neighbour.
+    pairs: [(usize, usize); MOST_WALLS],
+    /// Bit k is set if the image is in `pairs[k]`.
+    chosen: usize,
     /// `4 Σ d_i d_j`.
     lengthening: f32,
     /// `2 Σ d_j n_i` and `2 Σ d_i n_j`.
@@ -289,7 +316,16 @@ impl Corner {
             closing: -2.0 * (there.distance * here.speed + here.distance * there.speed),
             lift,
             weight: here.weight * there.weight,
+            ..Corner::default()
         }
+    }
+
+    /// Its walls, as numbers among those of the particle and of the neighbour.
+    pub fn walls(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (pairs, chosen) = (self.pairs, self.chosen);
+        (0..MOST_WALLS)
+            .filter(move |k| chosen >> k & 1 == 1)
+            .map(move |k| pairs[k])
     }
 }
 
@@ -338,6 +374,8 @@ impl<'a> Shared<'a> {
                 continue;
             }
             let mut corner = Corner {
+                pairs: self.pairs,
+                chosen: set,
                 lengthening,
                 weight: 1.0,
                 ..Corner::default()

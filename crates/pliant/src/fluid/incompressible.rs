@@ -26,6 +26,8 @@ use super::images::{ChunkImages, Images, Seen, Sums as ImageSums};
 use super::pairs::{ChunkPairs, Found, Pairs, gradient_sum, sum_pairs};
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
+use super::yielding::Yielding;
+use crate::coupling::Bodies;
 use crate::math::{Xyz, XyzVec};
 use crate::simd::{Lanes, dispatch};
 use crate::space::CellGrid;
@@ -68,10 +70,13 @@ pub struct Solved {
 #[derive(Clone, Debug)]
 pub(crate) struct Incompressible {
     pub kernel: CubicSpline,
+    /// Of a particle, in m³.
+    volume: f32,
     pub friction: Friction,
     pub grip: Grip,
     pub pairs: Pairs,
     images: Images,
+    pub yielding: Yielding,
     pub x: Vec<Vec3A>,
     pub v: Vec<Vec3A>,
     /// Share of each particle's surroundings that is full.
@@ -168,10 +173,12 @@ impl Incompressible {
         let friction = Friction::new(support_radius, spacing);
         Incompressible {
             kernel,
+            volume: spacing.powi(3),
             friction,
             grip: Grip::new(&friction, spacing),
             pairs: Pairs::default(),
             images: Images::default(),
+            yielding: Yielding::default(),
             x: Vec::new(),
             v: Vec::new(),
             fullness: Vec::new(),
@@ -194,6 +201,7 @@ impl Incompressible {
         n: usize,
         walls: &Walls,
         inverse_density: &[f32],
+        bodies: &Bodies,
     ) {
         self.x.resize(n, Vec3A::ZERO);
         self.v.resize(n, Vec3A::ZERO);
@@ -236,6 +244,8 @@ impl Incompressible {
                 closing: &mut self.closing,
             },
         );
+        self.yielding
+            .find(&self.x, &self.pairs, walls, &self.kernel, bodies);
         let x = &self.x[..];
         (
             self.inverse_diagonal.par_chunks_mut(CHUNK),
@@ -288,15 +298,17 @@ impl Incompressible {
     }
 
     /// Finds the pressure that reaches `goal` and changes the velocities by it.
-    /// `pressure` (Pa) holds the first guess before and the answer after.
+    /// `pressure` (Pa) holds the first guess before and the answer after. `bodies`
+    /// give way to it; how the guess pushes them they know already if the goal is the
+    /// density.
     pub fn solve(
         &mut self,
         goal: Goal,
         dt: f32,
         inverse_density: &[f32],
         pressure: &mut [f32],
-        tolerance: f32,
-        max_iterations: u32,
+        (tolerance, max_iterations): (f32, u32),
+        bodies: &mut Bodies,
     ) -> Solved {
         let n = self.v.len();
         if n == 0 {
@@ -310,6 +322,10 @@ impl Incompressible {
         self.change.copy_from_slice(&pressure[..n]);
         self.settled.copy_from_slice(&pressure[..n]);
         self.push(dt, inverse_density);
+        match goal {
+            Goal::Density => self.yielding.close(bodies, &mut self.closing),
+            Goal::Divergence => self.answer(dt, inverse_density, bodies),
+        }
         self.excess.fill(0.0);
         let mut solved = Solved::default();
         let mut pace = Pace::default();
@@ -333,6 +349,7 @@ impl Incompressible {
                 pace.learn(&sums);
             }
             self.push(dt, inverse_density);
+            self.answer(dt, inverse_density, bodies);
             solved.iterations += 1;
         }
     }
@@ -428,6 +445,30 @@ impl Incompressible {
             });
     }
 
+    /// Gives bodies the push of `pressure`, which the solve for the density starts from.
+    pub fn push_bodies(
+        &mut self,
+        dt: f32,
+        inverse_density: &[f32],
+        pressure: &[f32],
+        bodies: &mut Bodies,
+    ) {
+        let scale = (dt, self.volume);
+        self.yielding.push(pressure, scale, inverse_density, bodies);
+    }
+
+    /// Lets bodies give way to the last change of pressure.
+    fn answer(&mut self, dt: f32, inverse_density: &[f32], bodies: &mut Bodies) {
+        let scale = (dt, self.volume);
+        self.yielding.answer(
+            &self.change,
+            scale,
+            inverse_density,
+            bodies,
+            &mut self.closing,
+        );
+    }
+
     /// Notes with the walls how much `pressure` pushes the particles off them, in m/s².
     pub fn note_pushes(
         &self,
@@ -464,6 +505,7 @@ impl Incompressible {
                 + self.excess.capacity())
             + self.pairs.bytes()
             + self.images.bytes()
+            + self.yielding.bytes()
             + self.viscosity.bytes()
     }
 }

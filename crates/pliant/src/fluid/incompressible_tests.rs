@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
+use crate::coupling::Bodies;
 use crate::fluid::incompressible::{
     compression, image_compression, image_gradient, pressure_gradient,
 };
@@ -46,7 +47,7 @@ fn prepared(particles: &[NewParticle], walls: &[Obstacle]) -> Fluid {
         .for_each(|w| w.prepare_walls(fluid.wall_reach()));
     let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
     fluid.find_walls(&obstacles);
-    fluid.compute_density(|_| false);
+    fluid.compute_density(|_| false, &Bodies::default());
     fluid
 }
 
@@ -162,7 +163,7 @@ fn pressure_keeps_density_and_momentum() {
         .sum();
     let before = sums(&fluid);
     for goal in [Goal::Divergence, Goal::Density] {
-        fluid.solve_pressure(goal, 1e-3);
+        fluid.solve_pressure(goal, 1e-3, &mut Bodies::default());
         let solved = fluid.solved()[goal as usize];
         let Tolerances {
             density,
@@ -199,7 +200,7 @@ fn viscosity_stops_shear_but_not_rotation() {
         spinning.add(&particles, Content::default(), |_| 0);
         spinning.sort();
         spinning.find_walls(&[]);
-        spinning.compute_density(|_| false);
+        spinning.compute_density(|_| false, &Bodies::default());
         let before: Vec<Vec3> = spinning.velocities().iter().collect();
         spinning.solve_viscosity(dt);
         for (a, b) in before.iter().zip(spinning.velocities().iter()) {
@@ -214,7 +215,7 @@ fn viscosity_stops_shear_but_not_rotation() {
         spinning.add(&shaken, Content::default(), |_| 0);
         spinning.sort();
         spinning.find_walls(&[]);
-        spinning.compute_density(|_| false);
+        spinning.compute_density(|_| false, &Bodies::default());
         let energy = |f: &Fluid| {
             f.velocities()
                 .iter()

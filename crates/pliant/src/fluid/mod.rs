@@ -6,7 +6,7 @@
 //! - Incompressible liquids: `incompressible.rs` finds the pressure, over the lists of
 //!   `pairs.rs` and the mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
 //!   (walls), `thinning.rs` and `mixing.rs`; `cohesion.rs` is surface tension and
-//!   wetting; `cubic.rs` their kernel.
+//!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
 //!   `kernels.rs` their kernels, `walls.rs` what walls add to them.
 //! - `settings.rs`, `material.rs` and `liquid.rs` say what a liquid is, `limits.rs` how
@@ -37,6 +37,7 @@ mod test_random;
 mod thinning;
 mod viscosity;
 mod walls;
+mod yielding;
 
 /// Particles per parallel task: enough to hide the cost of a task, few enough to
 /// balance two cores at a thousand particles.

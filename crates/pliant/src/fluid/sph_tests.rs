@@ -4,6 +4,7 @@
 use glam::{DVec3, Vec3};
 
 use super::*;
+use crate::coupling::Bodies;
 use crate::fluid::test_random::Random;
 use crate::fluid::{Content, DensityKernel, FluidSettings, Material, NewParticle};
 use crate::simd::Portable;
@@ -37,7 +38,7 @@ fn computed(settings: FluidSettings, points: &[Vec3]) -> Fluid {
     fluid.add(&particles, Content::default(), |_| 0);
     fluid.sort();
     fluid.find_walls(&[]);
-    fluid.compute_density(|_| false);
+    fluid.compute_density(|_| false, &Bodies::default());
     fluid.compute_forces(&[]);
     fluid
 }

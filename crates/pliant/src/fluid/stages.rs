@@ -1,12 +1,14 @@
 //! What a liquid does in a sub-step, stage by stage; `step.rs` calls them in order.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::incompressible::{Goal, Tolerances};
 use super::sph;
 use super::state::{Fluid, head};
+use super::walls::Mirror;
 use crate::contact::Obstacle;
+use crate::coupling::Bodies;
 
 impl Fluid {
     /// How far a particle looks for walls. In the weakly compressible model none comes
@@ -29,7 +31,7 @@ impl Fluid {
 
     /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
     /// Particles for which `held` is true move as they do, whatever pushes them.
-    pub(crate) fn compute_density(&mut self, held: impl Fn(Vec3) -> bool + Sync) {
+    pub(crate) fn compute_density(&mut self, held: impl Fn(Vec3) -> bool + Sync, bodies: &Bodies) {
         let Some(solver) = &mut self.solver else {
             sph::density(self);
             return;
@@ -54,6 +56,7 @@ impl Fluid {
             n,
             &self.walls,
             &self.inverse_density[..n],
+            bodies,
         );
         let rest = self.inverse_mass.iter().map(|m| 1.0 / (m * volume));
         for ((density, rest), fullness) in self.density.iter_mut().zip(rest).zip(&solver.fullness) {
@@ -106,8 +109,9 @@ impl Fluid {
     }
 
     /// Takes compression out of the velocities, or keeps the density where the
-    /// sub-step ends. Needs [`Fluid::compute_density`].
-    pub(crate) fn solve_pressure(&mut self, goal: Goal, dt: f32) {
+    /// sub-step ends. Needs [`Fluid::compute_density`]. Bodies give way; for the
+    /// density they have had [`Fluid::push_bodies`].
+    pub(crate) fn solve_pressure(&mut self, goal: Goal, dt: f32, bodies: &mut Bodies) {
         let Some(solver) = &mut self.solver else {
             return;
         };
@@ -127,14 +131,46 @@ impl Fluid {
             dt,
             &self.inverse_density[..n],
             pressure,
-            tolerance,
-            max_iterations,
+            (tolerance, max_iterations),
+            bodies,
         );
         solver.store_velocities(&mut self.velocity);
         if goal == Goal::Density {
             let (impulse, pressure) = (&self.impulse, &self.pressure);
             let both = |i: usize| impulse[i] + pressure[i];
             solver.note_pushes(&mut self.walls, both, &self.inverse_density);
+        }
+    }
+
+    /// Gives bodies what pressure is expected to do to them in this sub-step: the same
+    /// as in the last. The pressure solve then only has to give the difference, and a
+    /// stiff body at rest under a resting liquid stays so.
+    pub(crate) fn push_bodies(&mut self, dt: f32, bodies: &mut Bodies) {
+        let n = self.count;
+        if let Some(solver) = &mut self.solver {
+            let pressure = &self.pressure[..n];
+            solver.push_bodies(dt, &self.inverse_density[..n], pressure, bodies);
+        }
+    }
+
+    /// Gives bodies the reaction to their attraction of an incompressible liquid, which
+    /// acts for `time` seconds. Needs [`Fluid::compute_forces`].
+    pub(crate) fn attract_bodies(&self, time: f32, bodies: &mut Bodies) {
+        self.pass_on(bodies, |mirror| time * mirror.push * mirror.wall.normal);
+    }
+
+    /// Gives bodies the reaction to their grip on an incompressible liquid. Needs
+    /// [`Fluid::solve_viscosity`].
+    pub(crate) fn drag_bodies(&self, dt: f32, bodies: &mut Bodies) {
+        self.pass_on(bodies, |mirror| dt * mirror.drag);
+    }
+
+    fn pass_on(&self, bodies: &mut Bodies, change: impl Fn(&Mirror) -> Vec3) {
+        if let Some(solver) = &self.solver {
+            let mass = |i: usize| 1.0 / self.inverse_mass[i];
+            solver.yielding.pass_on(&self.walls, bodies, |i, mirror| {
+                Vec3A::from(mass(i) * change(mirror))
+            });
         }
     }
 

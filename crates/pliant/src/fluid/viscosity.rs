@@ -11,7 +11,7 @@
 //! the end of the sub-step are solved for by conjugate gradients: the equations are
 //! symmetric and positive, so any viscosity and any sub-step will do.
 
-use glam::Vec3A;
+use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -72,7 +72,8 @@ impl Incompressible {
         if n == 0 || stiffest <= 0.0 {
             return Solved::default();
         }
-        let solved = if stiffest * dt / (h * h) < EXPLICIT {
+        let explicit = stiffest * dt / (h * h) < EXPLICIT;
+        let solved = if explicit {
             self.diffuse_explicitly(dt, viscosity, inverse_density, walls);
             Solved {
                 iterations: 1,
@@ -82,7 +83,13 @@ impl Incompressible {
             self.weigh_viscosity(dt, viscosity, inverse_density, walls);
             self.conjugate_gradients(inverse_density)
         };
-        self.note_drag(viscosity, inverse_density, walls);
+        // An explicit step has acted by the velocities before it, which it left in `image`.
+        let acted = if explicit {
+            &self.viscosity.image
+        } else {
+            &self.v
+        };
+        self.note_drag(acted, viscosity, inverse_density, walls);
         solved
     }
 
@@ -121,8 +128,14 @@ impl Incompressible {
     }
 
     /// Notes with the walls how much their grip slows the particles, in m/s².
-    fn note_drag(&self, viscosity: &[f32], inverse_density: &[f32], walls: &mut Walls) {
-        let (v, grip) = (&self.v[..], &self.grip);
+    fn note_drag(
+        &self,
+        v: &[Vec3A],
+        viscosity: &[f32],
+        inverse_density: &[f32],
+        walls: &mut Walls,
+    ) {
+        let grip = &self.grip;
         let chunks = walls.chunks.par_iter_mut().enumerate();
         chunks.for_each(|(c, walls)| {
             for k in 0..walls.len() {
@@ -302,7 +315,26 @@ impl Incompressible {
                 .with_min_len(4096)
                 .for_each(|(d, r, inv)| *d = *inv * *r + keep * *d);
         }
+        self.keep_momentum(inverse_density);
         solved
+    }
+
+    /// What the iterations left over must not move the liquid as a whole: forces between
+    /// particles add up to nothing, so mass and grip alone decide.
+    fn keep_momentum(&mut self, inverse_density: &[f32]) {
+        let s = &self.viscosity;
+        let free = |i: &usize| s.inverse_diagonal[*i] > 0.0 && inverse_density[*i] > 0.0;
+        let (mut left, mut weight) = (DVec3::ZERO, 0.0);
+        for i in (0..self.v.len()).filter(free) {
+            left += Vec3::from(s.residual[i]).as_dvec3();
+            weight += f64::from(1.0 / inverse_density[i] + s.grip[i]);
+        }
+        if weight > 0.0 {
+            let shift = (left / weight).as_vec3a();
+            for i in (0..self.v.len()).filter(free) {
+                self.v[i] += shift;
+            }
+        }
     }
 
     /// Residual times preconditioned residual.

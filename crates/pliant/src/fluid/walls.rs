@@ -71,6 +71,22 @@ impl ChunkWalls {
         &mut self.mirrors[self.start[k] as usize..self.start[k + 1] as usize]
     }
 
+    /// Number of the first wall of particle `k` among those of the chunk.
+    #[inline]
+    pub fn first(&self, k: usize) -> usize {
+        self.start[k] as usize
+    }
+
+    /// Number of walls of all its particles.
+    pub fn mirrors(&self) -> usize {
+        self.mirrors.len()
+    }
+
+    /// Wall number `m` of the chunk.
+    pub fn mirror(&self, m: usize) -> &Mirror {
+        &self.mirrors[m]
+    }
+
     /// Finds the walls within `reach` of some of the positions.
     pub fn find(
         &mut self,
@@ -269,6 +285,7 @@ impl Images {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coupling::Bodies;
     use crate::field::Region;
     use crate::fluid::{Content, Fill, Fluid, FluidSettings, Material, NewParticle};
 
@@ -310,7 +327,7 @@ mod tests {
         let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
         fluid.sort();
         fluid.find_walls(&obstacles);
-        fluid.compute_density(|_| false);
+        fluid.compute_density(|_| false, &Bodies::default());
         fluid.compute_forces(&[]);
         for i in 0..fluid.len() {
             let p = fluid.positions().get(i);

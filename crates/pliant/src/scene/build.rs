@@ -18,6 +18,7 @@ use crate::fluid::{
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
 use crate::observe::{Coating, CoatingSettings, Probe};
+use crate::rigid::RigidBody;
 use crate::slots::Handle;
 use crate::soft::Soft;
 use crate::solid::Solid;
@@ -35,6 +36,10 @@ pub struct Built {
     pub solids: Vec<Handle<Solid>>,
     /// The soft bodies, in the scene's order.
     pub softs: Vec<Handle<Soft>>,
+    /// The rigid bodies, in the scene's order.
+    pub rigids: Vec<Handle<RigidBody>>,
+    /// How opaque bodies are drawn, deformable ones first: 0 to 1.
+    pub body_opacity: Vec<f32>,
     /// The obstacles with their opacity, in the scene's order.
     pub obstacles: Vec<(Handle<Obstacle>, f32)>,
     /// The films on obstacles, with the obstacle's number in the scene.
@@ -61,10 +66,12 @@ impl Scene {
         };
         let spacings = s.fluid.iter().map(|f| f.spacing);
         let bodies = self.solids()?;
+        let rigids = self.rigids()?;
         // Contact of bodies looks a little further than their thickness.
         let reaches = bodies.iter().map(|b| 2.2 * b.thickness());
         let softs = self.softs()?;
         let reaches = reaches.chain(softs.iter().map(|s| 2.0 * s.contact_reach()));
+        let reaches = reaches.chain(rigids.iter().map(RigidBody::contact_reach));
         let largest_spacing = spacings.chain(reaches).fold(0.0, f32::max);
         let mut obstacles = Vec::new();
         let mut coatings = Vec::new();
@@ -107,13 +114,23 @@ impl Scene {
         }
         let solids: Vec<_> = bodies.into_iter().map(|b| world.solids.add(b)).collect();
         self.add_grabs(&mut world, &solids)?;
+        let rigids = rigids.into_iter().map(|b| world.rigids.add(b)).collect();
         let softs: Vec<Handle<Soft>> = softs.into_iter().map(|s| world.softs.add(s)).collect();
+        let opacities = s.solid.iter().map(|b| b.opacity);
+        let opacities = opacities.chain(s.rigid.iter().map(|b| b.opacity));
+        let body_opacity = opacities.chain(softs.iter().map(|_| 1.0)).collect();
+        for stroke in &s.stroke {
+            world.add_stroke(*stroke);
+        }
+        world.clear_bodies();
         let handles: Vec<Handle<Obstacle>> = obstacles.iter().map(|(o, _)| *o).collect();
         let probes = self.probes(&mut world, &fluids, &solids, &softs, &handles)?;
         Ok(Built {
             fluids,
             solids,
             softs,
+            rigids,
+            body_opacity,
             obstacles,
             coatings,
             probes,

@@ -69,6 +69,7 @@ impl Scene {
         self.check_matter()?;
         self.check_solids()?;
         self.check_softs()?;
+        self.check_rigids()?;
         for (i, o) in s.obstacle.iter().enumerate() {
             let here = &top.item("obstacle", i);
             here.name(
@@ -156,6 +157,8 @@ impl Scene {
             here.vector("rotate", s.rotate)?;
             here.place("translate", s.translate)?;
             here.vector("velocity", s.velocity)?;
+            s.liquid.check(&here.key("liquid"))?;
+            here.number("opacity", s.opacity, Rule::Between(0.0, 1.0))?;
             for (k, pin) in s.pin.iter().enumerate() {
                 let here = &here.item("pin", k);
                 here.region(&pin.region)?;
@@ -176,7 +179,8 @@ impl Scene {
     fn check_matter(&self) -> Result<(), SceneError> {
         let fluids = &self.description.fluid;
         let Some(first) = fluids.first() else {
-            if !self.description.solid.is_empty() || !self.description.soft.is_empty() {
+            let d = &self.description;
+            if !(d.solid.is_empty() && d.soft.is_empty() && d.rigid.is_empty()) {
                 return Ok(());
             }
             return Err(self.at(&[], "the scene has no matter").with_help(
@@ -330,7 +334,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
+    pub fn new(scene: &'a Scene, path: &[Key<'a>]) -> Part<'a> {
         Part {
             scene,
             path: path.to_vec(),
@@ -380,7 +384,7 @@ impl<'a> Part<'a> {
         v.map_or(Ok(()), |v| self.number(key, v, rule))
     }
 
-    pub(super) fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
+    pub fn vector(&self, key: &'a str, v: Vec3) -> Result<(), SceneError> {
         if v.is_finite() {
             return Ok(());
         }
@@ -426,7 +430,7 @@ impl<'a> Part<'a> {
         ))
     }
 
-    pub(super) fn name<'b>(
+    pub fn name<'b>(
         &self,
         name: &str,
         mut others: impl Iterator<Item = &'b String>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
+pub use super::rigid_keys::{LiquidLaw, Rigid};
 pub use super::soft_keys::{Copies, Soft, SoftPin, SoftShape};
 pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
 
@@ -41,6 +42,12 @@ pub struct Description {
     /// Soft surface bodies.
     #[serde(default)]
     pub soft: Vec<Soft>,
+    /// Rigid bodies.
+    #[serde(default)]
+    pub rigid: Vec<Rigid>,
+    /// Blades that cut deformable bodies.
+    #[serde(default)]
+    pub stroke: Vec<crate::coupling::Stroke>,
     /// Surfaces.
     #[serde(default)]
     pub obstacle: Vec<Obstacle>,
@@ -762,7 +769,7 @@ pub enum MeshFormat {
     Vtu,
 }
 
-mod defaults {
+pub(super) mod defaults {
     pub fn frame() -> f32 {
         0.04
     }

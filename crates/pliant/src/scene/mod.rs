@@ -16,6 +16,7 @@ mod json_place;
 mod motion;
 mod overrides;
 mod probe;
+mod rigid_keys;
 mod shape;
 mod shipped;
 mod soft_build;

@@ -128,7 +128,11 @@ fn at_rest(
 }
 
 /// The mesh of a shape; a tube has so many `rings`, if it needs more than its ends.
-fn triangles(shape: &Shape, folder: &Path, rings: Option<u32>) -> Result<TriMesh, ShapeError> {
+pub(super) fn triangles(
+    shape: &Shape,
+    folder: &Path,
+    rings: Option<u32>,
+) -> Result<TriMesh, ShapeError> {
     if let Shape::Sphere { segments, .. }
     | Shape::Tube { segments, .. }
     | Shape::WineGlass { segments }

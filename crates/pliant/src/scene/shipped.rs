@@ -58,4 +58,12 @@ shipped![
     "lung-spirometry",
     "lung-sick",
     "soft-cloth",
+    "pool",
+    "floating-boxes",
+    "falling-box",
+    "vessel",
+    "vessel-injury",
+    "bleeding-cut",
+    "water-balloon",
+    "elastic-gate",
 ];

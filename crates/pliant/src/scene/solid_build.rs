@@ -9,12 +9,35 @@ use super::check::{is_near, too_far};
 use super::error::{Key, SceneError};
 use super::solid_keys::{self as d, CreatureSize, SolidShape};
 use crate::mesh::{
-    CreaturePreset, TetBall, TetBlock, TetMesh, cube_of_lesmes, read_mesh, read_tet_mesh,
-    tetrahedralise,
+    CreaturePreset, IcoSphere, ShapeError, TetBall, TetBasin, TetBlock, TetMesh, TetShell, TriMesh,
+    Tube, cube_of_lesmes, read_mesh, read_tet_mesh, tetrahedralise,
 };
 use crate::slots::Handle;
 use crate::solid::{GrabSettings, Solid, SolidError, SolidSettings};
 use crate::world::World;
+
+/// Most cells around, along or through a wall.
+const MOST_CELLS: u32 = 1000;
+
+fn too_many() -> String {
+    format!("it would have too many cells; take at most {MOST_CELLS} each, 6 subdivisions")
+}
+
+fn shell(
+    surface: Result<TriMesh, ShapeError>,
+    thickness: f32,
+    layers: u32,
+) -> Result<TetMesh, String> {
+    let shell = surface.and_then(|surface| {
+        let shell = TetShell {
+            surface,
+            thickness,
+            layers,
+        };
+        shell.build()
+    });
+    shell.map_err(|e| e.to_string())
+}
 
 impl Scene {
     /// Makes all bodies, at their places and with their pins and loads.
@@ -46,12 +69,15 @@ impl Scene {
             thickness: s.thickness,
             friction: s.friction,
             self_contact: s.self_contact,
+            liquid: s.liquid.law(),
+            fracture: s.fracture,
         };
         let mut solid = Solid::new(settings, mesh).map_err(|e| {
             let place = match &e {
                 SolidError::Mesh(_) => "shape",
                 SolidError::Setting { key, .. } => match *key {
                     "mass" | "max_inverse_mass" | "step" | "thickness" | "friction" => key,
+                    "fracture" | "strength" | "grain_strength" | "toughness" => "fracture",
                     _ => "model",
                 },
             };
@@ -131,6 +157,56 @@ impl Scene {
             }
             .build()
             .map_err(|e| text(&e)),
+            SolidShape::Basin {
+                min,
+                max,
+                wall,
+                cells,
+            } => TetBasin {
+                min: *min,
+                max: *max,
+                wall: *wall,
+                cells: *cells,
+            }
+            .build()
+            .map_err(|e| text(&e)),
+            SolidShape::Tube {
+                path,
+                radius,
+                wall,
+                around,
+                along,
+                layers,
+            } => {
+                if (*around).max(*along).max(*layers) > MOST_CELLS {
+                    return Err(too_many());
+                }
+                let tube = Tube {
+                    path: path.clone(),
+                    radius: *radius,
+                    segments: *around,
+                    smooth_rings: Some(along + 1),
+                    capped: false,
+                };
+                shell(tube.build(), *wall, *layers)
+            }
+            SolidShape::Shell {
+                center,
+                radius,
+                wall,
+                subdivisions,
+                layers,
+            } => {
+                if *subdivisions > 6 || *layers > MOST_CELLS {
+                    return Err(too_many());
+                }
+                let ball = IcoSphere {
+                    center: *center,
+                    radius: *radius,
+                    cuts: *subdivisions,
+                };
+                shell(ball.build(), *wall, *layers)
+            }
             SolidShape::Cube { size, small } => {
                 if *size > 0.0 && size.is_finite() {
                     Ok(cube_of_lesmes(*size, *small))

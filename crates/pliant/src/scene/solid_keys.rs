@@ -4,8 +4,9 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rigid_keys::LiquidLaw;
 use crate::field::Region;
-use crate::solid::{Elastic, GrabSettings, Mass, MassSharing, SolidModel, SolidSettings};
+use crate::solid::{Elastic, Fracture, GrabSettings, Mass, MassSharing, SolidModel, SolidSettings};
 
 /// A deformable body.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +56,14 @@ pub struct Solid {
     #[serde(default)]
     #[schemars(with = "[f32; 3]")]
     pub velocity: Vec3,
+    /// How liquids meet it.
+    #[serde(default)]
+    pub liquid: LiquidLaw,
+    /// When it breaks; never if left out. Finite elements only.
+    pub fracture: Option<Fracture>,
+    /// 0 (not drawn) to 1 (opaque).
+    #[serde(default = "default_scale")]
+    pub opacity: f32,
     /// Parts that are held or moved.
     #[serde(default)]
     pub pin: Vec<Pin>,
@@ -152,6 +161,51 @@ pub enum SolidShape {
         /// About this number of tetrahedra.
         tets: u32,
     },
+    /// A box open above: a pool.
+    Basin {
+        /// Smallest corner of the hollow.
+        #[schemars(with = "[f32; 3]")]
+        min: Vec3,
+        /// Largest corner of the hollow.
+        #[schemars(with = "[f32; 3]")]
+        max: Vec3,
+        /// Thickness of floor and walls.
+        wall: f32,
+        /// Cells along each side of the hollow.
+        cells: [u32; 3],
+    },
+    /// A tube with a wall, open at both ends: a vessel.
+    Tube {
+        /// Points of the axis; a smooth curve leads through them.
+        #[schemars(with = "Vec<[f32; 3]>")]
+        path: Vec<Vec3>,
+        /// Radius of the hollow.
+        radius: f32,
+        /// Thickness of the wall.
+        wall: f32,
+        /// Cells around.
+        around: u32,
+        /// Cells along.
+        along: u32,
+        /// Cells through the wall.
+        #[serde(default = "one_layer")]
+        layers: u32,
+    },
+    /// A hollow ball: a balloon.
+    Shell {
+        /// Centre.
+        #[schemars(with = "[f32; 3]")]
+        center: Vec3,
+        /// Radius of the hollow.
+        radius: f32,
+        /// Thickness of the wall.
+        wall: f32,
+        /// How often the twenty triangles of an icosahedron are divided in four.
+        subdivisions: u32,
+        /// Cells through the wall.
+        #[serde(default = "one_layer")]
+        layers: u32,
+    },
     /// A cube on the origin with the counts of a cube of Lesmes 2013.
     Cube {
         /// Side.
@@ -213,4 +267,8 @@ fn default_self_contact() -> bool {
 
 fn default_scale() -> f32 {
     1.0
+}
+
+fn one_layer() -> u32 {
+    1
 }

@@ -213,22 +213,25 @@ impl ElasticBody {
         let tasks = (0..tets.len()).step_by(CHUNK).collect();
         run(tasks, |first| {
             (first..(first + CHUNK).min(tets.len()))
-                .map(|t| {
-                    let u = tets[t].map(|v| displacement[v as usize]);
-                    let gradient = self.elements.displacement_gradient(t, u);
-                    let f = Mat3A::IDENTITY + gradient;
-                    let density = match self.law {
-                        Law::Corotational(law) => {
-                            let q = rotation(f, self.state[t].rotation);
-                            let total = strain(q, Mat3A::from_quat(q), gradient);
-                            f64::from(law.energy(total - self.state[t].plastic))
-                        }
-                        Law::NeoHookean(law) => law.energy(f),
-                    };
-                    f64::from(self.elements.volume[t]) * density
-                })
+                .map(|t| self.energy_of(t, tets, displacement))
                 .sum()
         })
+    }
+
+    /// Elastic energy of one element in J.
+    pub fn energy_of(&self, t: usize, tets: &[[u32; 4]], displacement: &[Vec3A]) -> f64 {
+        let u = tets[t].map(|v| displacement[v as usize]);
+        let gradient = self.elements.displacement_gradient(t, u);
+        let f = Mat3A::IDENTITY + gradient;
+        let density = match self.law {
+            Law::Corotational(law) => {
+                let q = rotation(f, self.state[t].rotation);
+                let total = strain(q, Mat3A::from_quat(q), gradient);
+                f64::from(law.energy(total - self.state[t].plastic))
+            }
+            Law::NeoHookean(law) => law.energy(f),
+        };
+        f64::from(self.elements.volume[t]) * density
     }
 
     pub fn bytes(&self) -> usize {

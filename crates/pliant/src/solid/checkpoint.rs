@@ -10,6 +10,7 @@ use crate::observe::{CheckpointError, Decoder, Encoder, StateHash};
 impl Solid {
     /// Writes everything that changes.
     pub(crate) fn save(&self, out: &mut Encoder) {
+        self.save_cracks(out);
         out.f32(self.last_step);
         vectors(out, &self.displacement);
         vectors(out, &self.velocity);
@@ -52,6 +53,7 @@ impl Solid {
 
     /// Restores what [`Solid::save`] wrote.
     pub(crate) fn load(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
+        self.load_cracks(from)?;
         self.last_step = from.f32()?;
         read_vectors(from, &mut self.displacement)?;
         read_vectors(from, &mut self.velocity)?;
@@ -116,6 +118,13 @@ impl Solid {
 
     /// Adds everything that does not change while it moves.
     pub(crate) fn fingerprint(&self, hash: &mut StateHash) {
+        hash.word(self.design as u32);
+        hash.word((self.design >> 32) as u32);
+    }
+
+    /// A number that differs between bodies made differently.
+    pub(super) fn design(&self) -> u64 {
+        let mut hash = StateHash::default();
         // Debug prints numbers so that different ones differ.
         hash.text(&format!("{:?}", self.settings));
         for p in &self.mesh.points {
@@ -124,6 +133,59 @@ impl Solid {
         for t in &self.mesh.tets {
             t.iter().for_each(|&v| hash.word(v));
         }
+        hash.value()
+    }
+
+    /// Writes which faces are open, and how the tetrahedra are joined if they are joined
+    /// differently than they were made.
+    fn save_cracks(&self, out: &mut Encoder) {
+        out.u64(self.cracks.open.len() as u64);
+        for &(a, b) in &self.cracks.open {
+            out.u32s(&[a, b]);
+        }
+        out.u32(self.surface_version);
+        if self.surface_version > 0 {
+            out.u64(self.mesh.points.len() as u64);
+            for p in &self.mesh.points {
+                out.f32s(&p.to_array());
+            }
+            self.mesh.tets.iter().for_each(|tet| out.u32s(tet));
+            out.f32s(&self.mass);
+        }
+    }
+
+    fn load_cracks(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
+        let damaged = Err(CheckpointError::Damaged(
+            "a crack is where there is no body",
+        ));
+        self.cracks.open.clear();
+        for _ in 0..from.count(8)? {
+            let mut joint = [0; 2];
+            from.u32s(&mut joint)?;
+            if joint.iter().any(|&t| t as usize >= self.mesh.tets.len()) {
+                return damaged;
+            }
+            self.cracks.open.insert((joint[0], joint[1]));
+        }
+        let version = from.u32()?;
+        if version > 0 {
+            let mut points = vec![Vec3::ZERO; from.count(12)?];
+            for p in &mut points {
+                *p = read_vector(from)?;
+            }
+            let mut tets = self.mesh.tets.clone();
+            for tet in &mut tets {
+                from.u32s(tet)?;
+                if tet.iter().any(|&v| v as usize >= points.len()) {
+                    return damaged;
+                }
+            }
+            self.restore_mesh(points, tets);
+            from.f32s(&mut self.mass)?;
+            self.renew_surface();
+        }
+        self.surface_version = version;
+        Ok(())
     }
 }
 

@@ -13,8 +13,9 @@
 //!   the time step, `settle.rs` the shape at rest under load.
 //! - `shape_matching.rs`: rigid, linear and quadratic, in clusters or as a whole.
 //! - `contact.rs`: points against obstacles, for both; `meet/`: bodies against each
-//!   other and themselves.
+//!   other and themselves; `coupled.rs`: against liquids.
 //! - `grab.rs`: points on springs to a place that a user moves, with a force read-out.
+//! - `fracture.rs` and `cut.rs`: where a body opens; `split.rs`: how.
 //! - `measure.rs`: energies and volumes; `fields.rs`: strain, stress, reaction forces;
 //!   `checkpoint.rs`.
 
@@ -24,9 +25,12 @@ mod checkpoint;
 mod conjugate_gradient;
 mod contact;
 mod corotational;
+mod coupled;
+mod cut;
 mod element;
 mod explicit;
 mod fields;
+mod fracture;
 mod grab;
 mod implicit;
 mod mass;
@@ -37,6 +41,7 @@ mod patches;
 mod settings;
 mod settle;
 mod shape_matching;
+mod split;
 mod springs;
 mod stable_step;
 mod state;
@@ -45,7 +50,9 @@ mod strain_limit;
 mod tests;
 
 pub use contact::Environment;
+pub use cut::Blade;
 pub use fields::Symmetric;
+pub use fracture::Fracture;
 pub use grab::{Grab, GrabSettings};
 pub use mass::MassReport;
 pub use measure::SolidEnergy;

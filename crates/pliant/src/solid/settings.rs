@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::fracture::Fracture;
+use super::split::can_open;
+use crate::coupling::LiquidContact;
 use crate::mesh::TetMeshError;
 
 /// Everything about a body but its shape.
@@ -31,6 +34,10 @@ pub struct SolidSettings {
     pub friction: f32,
     /// Whether its parts touch each other.
     pub self_contact: bool,
+    /// How liquids meet it.
+    pub liquid: LiquidContact,
+    /// When it breaks; never if left out. Finite elements only.
+    pub fracture: Option<Fracture>,
 }
 
 impl SolidSettings {
@@ -49,6 +56,8 @@ impl SolidSettings {
             thickness: None,
             friction: SolidSettings::FRICTION,
             self_contact: true,
+            liquid: LiquidContact::default(),
+            fracture: None,
         }
     }
 }
@@ -331,6 +340,16 @@ impl SolidSettings {
             }
         }
         not_negative("friction", self.friction)?;
+        if let Some(fracture) = &self.fracture {
+            fracture.check()?;
+            if !can_open(self) {
+                return Err(SolidError::Setting {
+                    key: "fracture",
+                    value: "a body of springs".into(),
+                    right: "of finite elements: choose `elastic`",
+                });
+            }
+        }
         match &self.model {
             SolidModel::Springs(s) => s.check(),
             SolidModel::Elastic(e) => e.check(),
@@ -405,12 +424,12 @@ fn require(key: &'static str, value: f32, ok: bool, right: &'static str) -> Resu
     })
 }
 
-fn positive(key: &'static str, value: f32) -> Result<(), SolidError> {
+pub(super) fn positive(key: &'static str, value: f32) -> Result<(), SolidError> {
     let ok = value > 0.0 && value.is_finite();
     require(key, value, ok, "a finite number above 0")
 }
 
-fn not_negative(key: &'static str, value: f32) -> Result<(), SolidError> {
+pub(super) fn not_negative(key: &'static str, value: f32) -> Result<(), SolidError> {
     let ok = value >= 0.0 && value.is_finite();
     require(key, value, ok, "a finite number, 0 or more")
 }

@@ -9,6 +9,7 @@ use super::implicit::TouchList;
 use super::mass::{MassReport, inverse_masses};
 use super::settings::{SolidError, SolidModel, SolidSettings};
 use super::shape_matching::MatchedBody;
+use super::split::Cracks;
 use super::springs::SpringBody;
 use super::stable_step::StableStep;
 use super::strain_limit::limit_strain;
@@ -47,6 +48,11 @@ pub struct Solid {
     /// The rest shape; its tetrahedra are in an order of the body's own.
     pub(super) mesh: TetMesh,
     pub(super) surface: Vec<[u32; 3]>,
+    /// How often it has changed.
+    pub(super) surface_version: u32,
+    pub(super) cracks: Cracks,
+    /// What it was made as, as a fingerprint.
+    pub(super) design: u64,
     /// Points of the surface, in order.
     pub(super) skin: Vec<u32>,
     pub(super) ids: Vec<u32>,
@@ -114,6 +120,9 @@ impl Solid {
             inverse_mass,
             mass_report,
             surface,
+            surface_version: 0,
+            cracks: Cracks::default(),
+            design: 0,
             skin,
             ids: (0..n as u32).collect(),
             displacement: vec![Vec3A::ZERO; n],
@@ -133,8 +142,8 @@ impl Solid {
         if let Body::Springs(body) = &solid.body {
             solid.stable = Some(StableStep::of(body, &solid.mesh, &solid.inverse_mass));
         }
-        solid.position_view.resize(n);
-        solid.velocity_view.resize(n);
+        solid.design = solid.design();
+        solid.resize_views(n);
         solid.refresh_views();
         Ok(solid)
     }
@@ -305,11 +314,14 @@ impl Solid {
 
     /// Moves the body by `h` seconds; returns what it touched.
     pub fn advance(&mut self, h: f32, around: &Environment<'_>) -> Vec<Contact> {
-        self.advance_as(0, h, around)
+        let mut contacts = self.solve_as(0, h, around);
+        contacts.extend(self.finish_as(0, h, None, around));
+        contacts
     }
 
-    /// The same, as matter of this number.
-    pub(crate) fn advance_as(
+    /// The first half of a step, as matter of this number: velocities at its end, and
+    /// where the points would come by them.
+    pub(crate) fn solve_as(
         &mut self,
         matter: u32,
         h: f32,
@@ -389,17 +401,12 @@ impl Solid {
                 });
             }
         }
-        if !around.is_empty() {
-            self.pass_obstacles(matter, h, around, &mut contacts);
-        }
-        self.last_step = h;
-        self.refresh_views();
         contacts
     }
 
     /// Moves all points from where the views still have them to where
     /// they want to be, past all obstacles.
-    fn pass_obstacles(
+    pub(super) fn pass_obstacles(
         &mut self,
         matter: u32,
         h: f32,
@@ -436,6 +443,11 @@ impl Solid {
             .enumerate()
             .find(|&(i, v)| wrong(i, v))
             .map(|(i, v)| (i as u32, v))
+    }
+
+    pub(super) fn resize_views(&mut self, n: usize) {
+        self.position_view.resize(n);
+        self.velocity_view.resize(n);
     }
 
     pub(super) fn refresh_views(&mut self) {

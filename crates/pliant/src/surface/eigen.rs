@@ -5,7 +5,7 @@ use glam::{Mat3, Vec3};
 /// Eigenvalues and, as columns, unit eigenvectors of the symmetric matrix with
 /// the entries xx, yy, zz, xy, xz, yz, by Jacobi's rotations. The columns form a
 /// rotation; values are in no order.
-pub(super) fn symmetric_eigen(m: [f32; 6]) -> (Vec3, Mat3) {
+pub(crate) fn symmetric_eigen(m: [f32; 6]) -> (Vec3, Mat3) {
     let [xx, yy, zz, xy, xz, yz] = m.map(f64::from);
     let mut a = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
     let mut v = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

@@ -41,6 +41,7 @@ mod tests;
 use glam::Vec3;
 
 pub use attach::Walls;
+pub(crate) use eigen::symmetric_eigen;
 pub use plane_fit::{PlaneFit, plane_fit};
 pub use screen_mesh::{ScreenCamera, ScreenMeshSettings, screen_mesh};
 pub use surfels::{Surfel, surfels};

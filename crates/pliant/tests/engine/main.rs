@@ -3,6 +3,7 @@
 //! - `fluid_laws.rs`: what a liquid left to itself must keep.
 //! - `contact_laws.rs`: weight, friction, restitution.
 //! - `containment.rs`: nothing leaks.
+//! - `coupling.rs`: liquids with deformable and rigid bodies.
 //! - `determinism.rs`: the same bits on any number of threads, from copies and checkpoints.
 //! - `motion.rs`: obstacles that move.
 //! - `observers.rs`: flows, forces and wetted areas that are measured.
@@ -13,6 +14,7 @@
 mod common;
 mod contact_laws;
 mod containment;
+mod coupling;
 mod determinism;
 mod fluid_laws;
 mod motion;

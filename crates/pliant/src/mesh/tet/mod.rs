@@ -7,7 +7,7 @@
 //! - `read/`: [`read_tet_mesh`] for two text files, TetGen, Gmsh and VTK.
 //! - `write.rs`: the same formats.
 //! - `stuffing.rs`: tetrahedra inside any closed surface.
-//! - `generate/`: blocks, balls, and bodies with limbs.
+//! - `generate/`: blocks, balls, walls around a hollow, and bodies with limbs.
 
 mod check;
 mod generate;
@@ -20,7 +20,9 @@ mod topology;
 mod write;
 
 pub use check::{TetFault, TetMeshError};
-pub use generate::{Creature, CreaturePreset, TetBall, TetBlock, cube_of_lesmes};
+pub use generate::{
+    Creature, CreaturePreset, TetBall, TetBasin, TetBlock, TetShell, cube_of_lesmes,
+};
 pub use quality::{Histogram, Spread, TetQuality};
 pub use read::{
     TetGenNodes, parse_gmsh, parse_tet_list, parse_tetgen_ele, parse_tetgen_node,

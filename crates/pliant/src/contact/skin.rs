@@ -1,0 +1,124 @@
+//! A surface whose vertices move: that of a deformable body, or of a tube along which
+//! a wave runs.
+//!
+//! Liquids see the triangles as they are at the start of a sub-step, with their
+//! velocities. When it is known where the vertices go, they are moved and the tree
+//! over the triangles is refitted. A ball is swept from where it would be had it gone
+//! with the nearest piece of surface.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::wall::{Wall, walls_of_surface};
+use crate::mesh::TriMesh;
+use crate::space::{Bvh, SurfacePoint, TriangleIndex};
+
+/// Triangles over moving vertices.
+#[derive(Clone)]
+pub(super) struct Skin {
+    /// The tree over the triangles as they are now.
+    pub tree: Arc<Bvh>,
+    /// The way of every vertex in the sub-step, in metres.
+    travel: Vec<Vec3>,
+    most_travel: f32,
+    /// Of every vertex, in m/s.
+    velocity: Vec<Vec3>,
+    /// A concave corner has as many walls as faces that meet there.
+    corners: bool,
+}
+
+impl Skin {
+    /// A surface at rest. `corners`: where faces meet at an inner edge each is a wall
+    /// of its own; without, the nearest place stands for all.
+    pub fn new(mesh: Arc<TriMesh>, corners: bool) -> Skin {
+        let count = mesh.vertices.len();
+        Skin {
+            tree: Arc::new(Bvh::build(mesh)),
+            travel: vec![Vec3::ZERO; count],
+            most_travel: 0.0,
+            velocity: vec![Vec3::ZERO; count],
+            corners,
+        }
+    }
+
+    /// Tells how the vertices move, in m/s, before it is known where to.
+    pub fn set_velocities(&mut self, velocity: impl Iterator<Item = Vec3>) {
+        self.travel.fill(Vec3::ZERO);
+        self.most_travel = 0.0;
+        for (to, from) in self.velocity.iter_mut().zip(velocity) {
+            *to = from;
+        }
+    }
+
+    /// Tells the way of every vertex in a sub-step of `dt` seconds, in metres.
+    pub fn set_travel(&mut self, dt: f32, way: impl Fn(usize) -> Vec3 + Sync) {
+        let rate = if dt > 0.0 { dt.recip() } else { 0.0 };
+        (&mut self.travel, &mut self.velocity)
+            .into_par_iter()
+            .with_min_len(512)
+            .enumerate()
+            .for_each(|(i, (travel, velocity))| {
+                *travel = way(i);
+                *velocity = rate * *travel;
+            });
+        let farthest = self.travel.iter().map(|t| t.length_squared());
+        self.most_travel = farthest.fold(0.0, f32::max).sqrt();
+    }
+
+    /// Puts the vertices elsewhere.
+    pub fn refit(&mut self, vertices: Vec<Vec3>) {
+        Arc::make_mut(&mut self.tree).refit(vertices);
+    }
+
+    /// Where a place would be at the end of the sub-step, had it gone with the wall
+    /// nearest to it. Places farther than `reach` stay: no wall gets there.
+    pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
+        if self.most_travel == 0.0 {
+            return place;
+        }
+        match self.tree.closest(place, reach + self.most_travel) {
+            Some((wall, _)) => place + self.mean(&self.travel, wall.triangle, wall.barycentric),
+            None => place,
+        }
+    }
+
+    /// No vertex moves farther in this sub-step, in metres.
+    pub fn most_travel(&self) -> f32 {
+        self.most_travel
+    }
+
+    fn mean(&self, of: &[Vec3], triangle: u32, weights: [f32; 3]) -> Vec3 {
+        let corners = self.tree.mesh().triangles[triangle as usize];
+        let [a, b, c] = corners.map(|v| of[v as usize]);
+        weights[0] * a + weights[1] * b + weights[2] * c
+    }
+
+    /// Velocity of a place of the surface, in m/s.
+    pub fn velocity(&self, triangle: u32, weights: [f32; 3]) -> Vec3 {
+        self.mean(&self.velocity, triangle, weights)
+    }
+
+    /// The point nearest to `p` within `radius`.
+    pub fn closest(&self, p: Vec3, radius: f32) -> Option<SurfacePoint> {
+        self.tree.closest(p, radius).map(|(found, _)| found)
+    }
+
+    /// Calls `visit` with the walls within `reach` of `p`.
+    pub fn for_each_wall(&self, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
+        let moving = |at: &SurfacePoint, wall: Wall| Wall {
+            velocity: self.velocity(at.triangle, at.barycentric),
+            ..wall
+        };
+        if self.corners {
+            walls_of_surface(&self.tree, p, reach, |at, wall| visit(moving(at, wall)));
+        } else if let Some(nearest) = self.closest(p, reach) {
+            visit(moving(&nearest, Wall::curved(p, &nearest)));
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.tree.bytes() + size_of_val(&*self.travel) + size_of_val(&*self.velocity)
+    }
+}

@@ -1,0 +1,145 @@
+//! How bodies move while liquids push them.
+//!
+//! In a sub-step the velocities of all bodies that liquid can push live here. Every
+//! impulse that a liquid gives to a surface is taken up at once, by the three corners
+//! of the triangle or by the rigid body, so that within a pressure solve the next
+//! iteration already sees how the wall gives way. Without that a light body is thrown
+//! about by the liquid that it moves along (the added mass).
+
+use glam::{Mat3A, Vec3A};
+
+/// A place of a body's surface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grasp {
+    /// Number of the body.
+    pub body: u32,
+    /// Points of the body that are the corners of the triangle.
+    pub corners: [u32; 3],
+    /// Their weights.
+    pub weights: [f32; 3],
+    /// In the world, in metres.
+    pub place: Vec3A,
+}
+
+/// The motion of one body.
+#[derive(Clone, Debug)]
+pub(crate) enum BodyMotion {
+    /// Points with masses of their own.
+    Points(PointMotion),
+    /// All points as one.
+    Rigid(RigidMotion),
+}
+
+/// The motion of a deformable body.
+#[derive(Clone, Debug)]
+pub(crate) struct PointMotion {
+    /// The triangles of its surface.
+    pub triangles: Vec<[u32; 3]>,
+    /// In m/s.
+    pub velocity: Vec<Vec3A>,
+    /// In 1/kg; 0 for points that are held.
+    pub inverse_mass: Vec<f32>,
+}
+
+/// The motion of a rigid body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RigidMotion {
+    /// Of the centre of mass, in m/s.
+    pub velocity: Vec3A,
+    /// In rad/s.
+    pub spin: Vec3A,
+    pub center: Vec3A,
+    pub inverse_mass: f32,
+    /// In the world's frame.
+    pub inverse_inertia: Mat3A,
+}
+
+/// All bodies that liquids can push.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bodies {
+    pub list: Vec<BodyMotion>,
+    /// Number of the first one among the obstacles that liquids see.
+    pub first: u32,
+}
+
+impl Bodies {
+    /// The number of the body whose surface is obstacle `obstacle`, if it is one.
+    #[inline]
+    pub fn of(&self, obstacle: u32) -> Option<u32> {
+        obstacle.checked_sub(self.first)
+    }
+
+    /// A place of triangle `triangle` of a body.
+    pub fn grasp(&self, body: u32, triangle: u32, weights: [f32; 3], place: Vec3A) -> Grasp {
+        let corners = match &self.list[body as usize] {
+            BodyMotion::Points(points) => points.triangles[triangle as usize],
+            BodyMotion::Rigid(_) => [0; 3],
+        };
+        Grasp {
+            body,
+            corners,
+            weights,
+            place,
+        }
+    }
+
+    /// Velocity of a place in m/s.
+    #[inline]
+    pub fn velocity(&self, at: &Grasp) -> Vec3A {
+        match &self.list[at.body as usize] {
+            BodyMotion::Points(points) => {
+                let [a, b, c] = at.corners.map(|n| points.velocity[n as usize]);
+                at.weights[0] * a + at.weights[1] * b + at.weights[2] * c
+            }
+            BodyMotion::Rigid(rigid) => rigid.at(at.place),
+        }
+    }
+
+    /// Gives an impulse in N s to a place.
+    #[inline]
+    pub fn push(&mut self, at: &Grasp, impulse: Vec3A) {
+        match &mut self.list[at.body as usize] {
+            BodyMotion::Points(points) => {
+                for (n, weight) in at.corners.into_iter().zip(at.weights) {
+                    let n = n as usize;
+                    points.velocity[n] += (points.inverse_mass[n] * weight) * impulse;
+                }
+            }
+            BodyMotion::Rigid(rigid) => rigid.push(at.place, impulse),
+        }
+    }
+}
+
+impl Bodies {
+    /// Change of velocity along `direction` at a place by a unit impulse along it, in
+    /// 1/kg.
+    pub fn softness(&self, at: &Grasp, direction: Vec3A) -> f32 {
+        match &self.list[at.body as usize] {
+            BodyMotion::Points(points) => {
+                let corners = at.corners.into_iter().zip(at.weights);
+                corners
+                    .map(|(n, w)| w * w * points.inverse_mass[n as usize])
+                    .sum()
+            }
+            BodyMotion::Rigid(rigid) => {
+                let arm = (at.place - rigid.center).cross(direction);
+                rigid.inverse_mass + arm.dot(rigid.inverse_inertia * arm)
+            }
+        }
+    }
+}
+
+impl RigidMotion {
+    /// Velocity of the point at `place`.
+    #[inline]
+    pub fn at(&self, place: Vec3A) -> Vec3A {
+        self.velocity + self.spin.cross(place - self.center)
+    }
+
+    /// Gives an impulse in N s to the point at `place`.
+    #[inline]
+    pub fn push(&mut self, place: Vec3A, impulse: Vec3A) {
+        self.velocity += self.inverse_mass * impulse;
+        self.spin += self.inverse_inertia * (place - self.center).cross(impulse);
+    }
+}
