@@ -99,7 +99,7 @@ impl Ribs {
         for k in 0..self.count {
             let t = (k as f32 + 0.5) / self.count as f32;
             // Wide below, narrow above; each falls towards the front.
-            let (width, depth) = (0.158 - 0.06 * t * t, 0.118 - 0.035 * t * t);
+            let (width, depth) = (0.159 - 0.06 * t * t, 0.119 - 0.035 * t * t);
             let height = -0.13 + 0.26 * t;
             let at = |a: f32| {
                 let (sin, cos) = a.sin_cos();
