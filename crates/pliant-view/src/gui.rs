@@ -7,6 +7,8 @@ use crate::renderer::begin_pass;
 pub(crate) struct Gui {
     pub context: egui::Context,
     painter: egui_wgpu::Renderer,
+    /// Not needed any more after the next painting.
+    unused: Vec<egui::TextureId>,
 }
 
 impl Gui {
@@ -16,7 +18,22 @@ impl Gui {
         Gui {
             context: egui::Context::default(),
             painter: egui_wgpu::Renderer::new(&gpu.device, format, options),
+            unused: Vec::new(),
         }
+    }
+
+    /// Takes over new pictures of letters and signs. Must happen for every output, even
+    /// if it is not painted: egui does not send them again.
+    pub fn take_textures(&mut self, gpu: &Gpu, output: &mut egui::FullOutput) {
+        let delta = &mut output.textures_delta;
+        for (id, deltas) in &delta.set {
+            for delta in deltas {
+                self.painter
+                    .update_texture(&gpu.device, &gpu.queue, *id, delta);
+            }
+        }
+        self.unused.extend(delta.free.iter().copied());
+        delta.clear();
     }
 
     /// Draws over what `target` shows already. Returns what egui itself wants done.
@@ -26,14 +43,9 @@ impl Gui {
         encoder: &mut wgpu::CommandEncoder,
         target: &wgpu::TextureView,
         size: [u32; 2],
-        output: egui::FullOutput,
+        mut output: egui::FullOutput,
     ) -> egui::PlatformOutput {
-        for (id, deltas) in &output.textures_delta.set {
-            for delta in deltas {
-                self.painter
-                    .update_texture(&gpu.device, &gpu.queue, *id, delta);
-            }
-        }
+        self.take_textures(gpu, &mut output);
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: size,
             pixels_per_point: output.pixels_per_point,
@@ -50,8 +62,8 @@ impl Gui {
             self.painter
                 .render(&mut pass.forget_lifetime(), &jobs, &screen);
         }
-        for id in &output.textures_delta.free {
-            self.painter.free_texture(id);
+        for id in self.unused.drain(..) {
+            self.painter.free_texture(&id);
         }
         output.platform_output
     }

@@ -335,6 +335,9 @@ struct Live {
     quits: bool,
 }
 
+/// A window with a shorter side, in pixels, has no room for panels: nothing is drawn.
+const LEAST_SIDE: u32 = 64;
+
 impl Live {
     /// Draws the window. Returns when egui wants to draw again.
     fn redraw(&mut self, trace: &mut Trace) -> Result<Option<Duration>, ViewError> {
@@ -342,6 +345,9 @@ impl Live {
         let now = self.simulation.latest();
         self.desk.plots.add(self.simulation.samples());
         let size = [self.screen.config.width, self.screen.config.height];
+        if size[0].min(size[1]) < LEAST_SIDE {
+            return Ok(None);
+        }
         let aspect = size[0] as f32 / size[1] as f32;
         let camera = || now.camera(aspect);
         if self.desk.follow(&now, camera) {
@@ -355,7 +361,7 @@ impl Live {
         let input = self.input.take_egui_input(&self.window);
         let mut scenery = None;
         let (desk, simulation) = (&mut self.desk, &self.simulation);
-        let output = self.gui.context.run_ui(input, |ui| {
+        let mut output = self.gui.context.run_ui(input, |ui| {
             let area = panels::panels(ui, desk, &now, simulation, trace);
             let seen = view::interact(ui, area, desk, &now, simulation, trace);
             seen.caption.paint(ui.painter(), area);
@@ -366,6 +372,7 @@ impl Live {
             .viewport_output
             .get(&egui::ViewportId::ROOT)
             .map(|v| v.repaint_delay);
+        self.gui.take_textures(&self.screen.gpu, &mut output);
         if let Some(scenery) = scenery {
             self.present(&now, &scenery, output, trace)?;
         }
