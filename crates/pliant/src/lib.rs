@@ -6,9 +6,11 @@
 
 pub mod contact;
 pub mod coupling;
+mod drift;
 pub mod field;
 pub mod fluid;
 pub mod math;
+mod matter;
 pub mod mesh;
 pub mod observe;
 pub mod rigid;
@@ -19,8 +21,10 @@ pub mod soft;
 pub mod solid;
 pub mod space;
 mod step;
+mod step_outcome;
 pub mod surface;
 pub mod world;
+mod world_state;
 
 pub use contact::{Contact, Obstacle};
 pub use coupling::{LiquidContact, Stroke};
@@ -32,5 +36,5 @@ pub use rigid::{RigidBody, RigidSettings};
 pub use slots::Handle;
 pub use soft::{Soft, SoftSettings};
 pub use solid::{Solid, SolidSettings};
-pub use step::{StepError, StepReport};
+pub use step_outcome::{StepError, StepReport};
 pub use world::{StepSettings, World};

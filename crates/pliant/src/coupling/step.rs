@@ -25,7 +25,7 @@ use crate::mesh::TriMesh;
 use crate::rigid::RigidBody;
 use crate::slots::Slots;
 use crate::solid::{Blade, Environment, Solid};
-use crate::step::StepError;
+use crate::step_outcome::StepError;
 use crate::world::World;
 
 /// No particle starts nearer to a body than this share of the spacing.

@@ -1,0 +1,134 @@
+//! Liquids move to where the sub-step ends, past everything in their way.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
+use crate::coupling::{Blow, Bodies};
+use crate::fluid::{CHUNK, Motion};
+use crate::world::World;
+
+impl World {
+    /// Moves every particle past all obstacles to its new place (7.2), with friction
+    /// where walls press on it, and notes the contacts. Returns what bodies get that
+    /// they have not had yet.
+    pub(crate) fn drift(&mut self, dt: f32, bodies: &Bodies) -> Vec<Blow> {
+        let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
+        let first = self.contacts.len();
+        let mut all_blows = Vec::new();
+        for (matter, fluid) in self.fluids.iter_mut() {
+            let radius = fluid.contact_radius();
+            // The time over which the walls' pressure has just acted.
+            let incompressible = fluid.is_incompressible();
+            let pushed = if incompressible {
+                dt
+            } else {
+                0.5 * (self.previous_dt + dt)
+            };
+            let reach = fluid.wall_reach();
+            let Motion {
+                position: [x, y, z],
+                velocity: [vx, vy, vz],
+                id,
+                inverse_mass,
+                walls,
+                ..
+            } = fluid.motion_mut();
+            let parts: Vec<(Vec<Contact>, Vec<Blow>)> = (
+                x.par_chunks_mut(CHUNK),
+                y.par_chunks_mut(CHUNK),
+                z.par_chunks_mut(CHUNK),
+                vx.par_chunks_mut(CHUNK),
+                vy.par_chunks_mut(CHUNK),
+                vz.par_chunks_mut(CHUNK),
+                id.par_chunks(CHUNK),
+                inverse_mass.par_chunks(CHUNK),
+                &walls.chunks,
+            )
+                .into_par_iter()
+                .map(|(x, y, z, vx, vy, vz, id, inverse_mass, walls)| {
+                    let (mut contacts, mut blows) = (Vec::new(), Vec::new());
+                    let mut strike = |contact: &Contact, impulse: Vec3| {
+                        if let Some(body) = bodies.of(contact.obstacle) {
+                            let place = contact.place.into();
+                            let (triangle, weights) = (contact.triangle, contact.barycentric);
+                            blows.push(Blow {
+                                grasp: bodies.grasp(body, triangle, weights, place),
+                                impulse: (-impulse).into(),
+                            });
+                        }
+                    };
+                    let mut mover = Mover::new(&obstacles);
+                    for i in 0..x.len() {
+                        let from = Vec3::new(x[i], y[i], z[i]);
+                        let mass = 1.0 / inverse_mass[i];
+                        let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        for mirror in walls.of(i).iter().filter(|m| m.acts()) {
+                            let (normal, pressing) = (mirror.wall.normal, pushed * mirror.push);
+                            let index = mirror.obstacle;
+                            let coefficient = obstacles.friction_of(index);
+                            let sliding = velocity - mirror.wall.velocity;
+                            let rubbed = friction(sliding, normal, pressing.max(0.0), coefficient);
+                            velocity += rubbed;
+                            let triangle = mirror.wall.triangle;
+                            let (place, barycentric) =
+                                obstacles.place_on(index, triangle, from, normal);
+                            let contact = Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: index,
+                                triangle,
+                                barycentric,
+                                place,
+                                impulse: mass * (pressing * normal + pushed * mirror.drag + rubbed),
+                            };
+                            // Of an incompressible liquid bodies have had all but friction.
+                            let left = if incompressible {
+                                mass * rubbed
+                            } else {
+                                contact.impulse
+                            };
+                            strike(&contact, left);
+                            contacts.push(contact);
+                        }
+                        let ball = Ball {
+                            from,
+                            to: from + dt * velocity,
+                            velocity,
+                            radius,
+                        };
+                        // What the liquid knows of its walls spares most searches.
+                        let nearest = walls.of(i).first().map_or(reach, |m| m.wall.distance);
+                        if obstacles.out_of_reach(&ball, nearest) {
+                            [x[i], y[i], z[i]] = ball.to.to_array();
+                            [vx[i], vy[i], vz[i]] = velocity.to_array();
+                            continue;
+                        }
+                        let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
+                            let contact = Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: hit.obstacle as u32,
+                                triangle: hit.touch.triangle,
+                                barycentric: hit.touch.barycentric,
+                                place: hit.touch.point,
+                                impulse: mass * hit.velocity_change,
+                            };
+                            strike(&contact, contact.impulse);
+                            contacts.push(contact);
+                        });
+                        [x[i], y[i], z[i]] = place.to_array();
+                        [vx[i], vy[i], vz[i]] = velocity.to_array();
+                    }
+                    (contacts, blows)
+                })
+                .collect();
+            for (contacts, blows) in parts {
+                self.contacts.extend(contacts);
+                all_blows.extend(blows);
+            }
+        }
+        self.push_obstacles(first);
+        all_blows
+    }
+}
