@@ -297,6 +297,8 @@ impl World {
             };
             contacts.extend(solid.finish_as((fluids + index) as u32, dt, velocity, &around));
         }
+        let mut solids: Vec<_> = self.solids.iter_mut().collect();
+        self.meetings.hold_apart(&mut solids, dt, &around);
         self.note_contacts(contacts);
     }
 

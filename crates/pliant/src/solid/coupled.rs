@@ -1,6 +1,6 @@
 //! What liquids and rigid bodies need of a body that they push.
 
-use glam::Vec3A;
+use glam::{Vec3, Vec3A};
 
 use super::contact::Environment;
 use super::state::{Body, Solid};
@@ -39,6 +39,16 @@ impl Solid {
             }
         }
         self.refresh_views();
+    }
+
+    /// Something is in the way of a point: it ends its step of `h` seconds here, with its
+    /// velocity.
+    pub(super) fn stop_at(&mut self, i: usize, place: Vec3, h: f32) {
+        self.displacement[i] = (place - self.mesh.points[i]).into();
+        if let Body::Springs(body) = &mut self.body {
+            body.moved(i, self.displacement[i], self.velocity[i], h);
+        }
+        self.refresh_view(i);
     }
 
     /// The second half of a step of `h` seconds: the points, which the first half has

@@ -451,11 +451,13 @@ impl Solid {
     }
 
     pub(super) fn refresh_views(&mut self) {
-        for (i, &rest) in self.mesh.points.iter().enumerate() {
-            self.position_view
-                .set(i, rest + Vec3::from(self.displacement[i]));
-            self.velocity_view.set(i, self.velocity[i].into());
-        }
+        (0..self.len()).for_each(|i| self.refresh_view(i));
+    }
+
+    pub(super) fn refresh_view(&mut self, i: usize) {
+        let place = self.mesh.points[i] + Vec3::from(self.displacement[i]);
+        self.position_view.set(i, place);
+        self.velocity_view.set(i, self.velocity[i].into());
     }
 }
 

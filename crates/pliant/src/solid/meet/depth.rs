@@ -1,11 +1,14 @@
 //! How deep bodies are in each other, by exact distances to their surfaces: a
-//! measure that does not use what the contacts know.
+//! measure that does not use what the contacts know. Inside is what a surface goes around,
+//! by the sum of its solid angles; which side of the nearest face a point is on says nothing
+//! where a body under a hard blow is folded into itself.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::super::state::Solid;
+use super::winding::winding;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
 use crate::space::Bvh;
@@ -52,7 +55,13 @@ pub(crate) fn deepest(solids: &[(usize, &Solid)]) -> Option<Depth> {
                     if !bounds[k].contains(place) {
                         return None;
                     }
-                    let depth = -surface.signed_distance(place)?;
+                    // Bodies may be folded into themselves: the nearest normal cannot tell.
+                    let at = |i: u32| body.positions().get(i as usize);
+                    if winding(place, &body.surface, at) < 0.5 {
+                        return None;
+                    }
+                    let (nearest, _) = surface.closest(place, f32::INFINITY)?;
+                    let depth = nearest.distance;
                     (depth > 0.0).then_some(Depth {
                         depth,
                         solid: number as u32,

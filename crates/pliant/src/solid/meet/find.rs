@@ -1,339 +1,261 @@
-//! Which points of bodies meet which triangles.
-//!
-//! Two passes over one hash table of skin points (Teschner et al. 2003; Grahn 2008,
-//! chapter 5): triangles look for points near them or on their way through them, and
-//! tetrahedra look for points inside them, which something has let slip. Each point
-//! then meets every body, its own too, at one place.
+//! Where surfaces meet in a step, of all that could.
 
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
+use super::NEAR;
+use super::broad::{Broad, Inside};
+use super::pair::{Kind, Nearest, Pair};
 use super::skin::{Skin, View};
-use super::swept::crossing;
-use crate::contact::triangle::{Feature, closest_point};
-use crate::math::Aabb;
-use crate::space::BoxHash;
+use super::swept::first_touch;
 
-/// Triangles or tetrahedra per task.
-const CHUNK: usize = 512;
-/// Places of one body that are nearer than this many edges at rest do not meet: what
-/// keeps them apart is the material.
-const APART: f32 = 2.0;
-/// Points nearer than this many gaps may come to touch, whatever the guess says.
-const NEAR: f32 = 1.5;
+/// Two parts of surfaces that come nearer than this share of the distance that they keep
+/// have touched.
+pub(super) const LEAST: f32 = 0.1;
 /// A point that has slipped in is led out at most this fast, in m/s.
 const WAY_OUT: f32 = 0.5;
+/// How far beyond the sides of an edge another one may be and still meet it: flat
+/// surfaces have edges too, and bend.
+const LEANING: f32 = 0.2;
+/// An edge at which the surface turns by 1 - cos of its angle of this much is sharp.
+const SHARP: f32 = 0.02;
+/// Edges that cross in this last share of one of them are less of a contact.
+const END: f32 = 0.15;
+/// Pairs per task.
+const CHUNK: usize = 256;
 
-/// A point and the place of a triangle that it meets.
+/// A place at which two parts of surfaces meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
-    /// Which of the bodies the point belongs to, and its number there.
-    pub body: u32,
-    pub point: u32,
-    /// Which of the bodies the triangle belongs to, its number and its corners there.
-    pub other: u32,
-    pub triangle: u32,
-    pub corners: [u32; 3],
-    /// Weights of the corners.
-    pub weights: [f32; 3],
-    /// From the triangle to the point.
+    pub pair: Pair,
+    /// Weights of the four points, see [`Nearest::weights`].
+    pub weights: [f32; 4],
+    /// From the second part to the first.
     pub normal: Vec3A,
-    /// Distance along the normal at the start of the step, in metres.
+    /// Distance along the normal at the end of the step, as far as is known, in metres.
+    pub end: f32,
+    /// The same without the way that the last velocities make, in metres.
     pub gap: f32,
     /// The distance to keep, in metres.
     pub keep: f32,
+    /// How much of a contact it is, from 0 to 1.
+    pub share: f32,
 }
 
-/// What a body has found of a point.
-#[derive(Clone, Copy, Debug)]
-enum Found {
-    Triangle(u32),
-    Inside { tet: u32, weights: [f32; 4] },
+/// A meeting, and when it would be missed: at a time from 0 to 1, or only nearly.
+struct Found {
+    meeting: Meeting,
+    time: Option<f32>,
+    distance: f32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Near {
-    /// Position in the list of all skin points.
-    point: u32,
-    other: u32,
-    found: Found,
-}
-
-/// The hash table and lists that are kept between steps.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Finder {
-    hash: BoxHash,
-    /// Body and number of every hashed point.
-    points: Vec<(u32, u32)>,
-    places: Vec<Vec3>,
-}
-
-impl Finder {
-    /// All meetings that this step of `h` seconds can bring, by body, point, other body.
-    pub fn find(&mut self, views: &[View<'_>], h: f32) -> Vec<Meeting> {
-        let partners = partners(views, h);
-        if partners.iter().all(Vec::is_empty) {
-            return Vec::new();
+impl Meeting {
+    /// What names it: body, point, other body; or body, edge, other body, its edge.
+    pub fn key(&self) -> [u32; 4] {
+        let [a, b] = self.pair.bodies;
+        match self.pair.kind {
+            Kind::Face { point, .. } => [a, point, b, u32::MAX],
+            Kind::Edges { own, other } => [a, own, b, other],
         }
-        self.points.clear();
-        self.places.clear();
-        let mut side = 0.0f32;
-        for (body, view) in views.iter().enumerate() {
-            if !partners.iter().flatten().any(|&p| p == body) {
-                continue;
-            }
-            side = side.max(view.skin.edge);
-            for &i in &view.solid.skin {
-                self.points.push((body as u32, i));
-                self.places.push(view.from[i as usize]);
-            }
-        }
-        self.hash.build(&self.places, side);
-        let mut near: Vec<Near> = Vec::new();
-        for (other, partners) in partners.iter().enumerate() {
-            if !partners.is_empty() {
-                self.look_around(views, other, partners, h, &mut near);
-            }
-        }
-        near.sort_by_key(|n| (n.point, n.other));
-        near.chunk_by(|a, b| (a.point, a.other) == (b.point, b.other))
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .with_min_len(64)
-            .filter_map(|near| {
-                let (body, point) = self.points[near[0].point as usize];
-                choose(views, [body, near[0].other], point, near, h)
-            })
-            .collect()
     }
 
-    /// What the triangles and tetrahedra of one body find, in order.
-    fn look_around(
-        &self,
-        views: &[View<'_>],
-        other: usize,
-        partners: &[usize],
-        h: f32,
-        near: &mut Vec<Near>,
-    ) {
-        let view = &views[other];
-        let with_itself = partners.contains(&other);
-        // In the frame that moves with the body.
-        let way = |i: u32| h * (view.guess[i as usize] - view.velocity);
-        let speeds = partners
-            .iter()
-            .map(|&p| views[p].deviation + views[p].velocity.distance(view.velocity));
-        let thickest = partners
-            .iter()
-            .map(|&p| views[p].solid.thickness)
-            .fold(0.0, f32::max);
-        let reach = NEAR * (view.solid.thickness + thickest) + h * speeds.fold(0.0, f32::max);
-        let others: Vec<Aabb> = partners
-            .iter()
-            .filter(|&&p| p != other)
-            .map(|&p| views[p].bounds.grown(reach))
-            .collect();
-        let wanted = |b: &Aabb| with_itself || others.iter().any(|o| o.overlaps(b));
-        let welcome = |q: u32| partners.contains(&(self.points[q as usize].0 as usize));
-        let triangles = |(chunk, list): (usize, &[[u32; 3]])| {
-            let mut near = Vec::new();
-            for (k, triangle) in list.iter().enumerate() {
-                let corners = triangle.map(|i| view.from[i as usize]);
-                let ends = triangle.map(|i| view.from[i as usize] + way(i));
-                let bounds = Aabb::of(corners.into_iter().chain(ends));
-                if !wanted(&bounds) {
-                    continue;
-                }
-                let bounds = bounds.grown(reach);
-                self.hash.for_each_in(&bounds, |q| {
-                    if welcome(q) && bounds.contains(self.places[q as usize]) {
-                        near.push(Near {
-                            point: q,
-                            other: other as u32,
-                            found: Found::Triangle((chunk * CHUNK + k) as u32),
-                        });
-                    }
-                });
-            }
-            near
-        };
-        let tets = |(chunk, list): (usize, &[[u32; 4]])| {
-            let mut near = Vec::new();
-            for (k, tet) in list.iter().enumerate() {
-                let corners = tet.map(|i| view.from[i as usize]);
-                let bounds = Aabb::of(corners);
-                if !wanted(&bounds) {
-                    continue;
-                }
-                self.hash.for_each_in(&bounds, |q| {
-                    let place = self.places[q as usize];
-                    if !welcome(q) || !bounds.contains(place) {
-                        return;
-                    }
-                    let own = self.points[q as usize].0 as usize == other;
-                    if own && tet.contains(&self.points[q as usize].1) {
-                        return;
-                    }
-                    if let Some(weights) = inside(place, corners) {
-                        near.push(Near {
-                            point: q,
-                            other: other as u32,
-                            found: Found::Inside {
-                                tet: (chunk * CHUNK + k) as u32,
-                                weights,
-                            },
-                        });
-                    }
-                });
-            }
-            near
-        };
-        let surface = view.solid.surface.par_chunks(CHUNK).enumerate();
-        let inner = view.solid.mesh.tets.par_chunks(CHUNK).enumerate();
-        let mut parts: Vec<Vec<Near>> = surface.map(triangles).collect();
-        parts.extend(inner.map(tets).collect::<Vec<_>>());
-        near.extend(parts.into_iter().flatten());
+    /// How the first part moves against the second.
+    pub fn relative(&self, views: &[View<'_>]) -> Vec3A {
+        let velocity = self.pair.map(|b, i| views[b as usize].velocity[i as usize]);
+        (0..4).map(|k| self.weights[k] * velocity[k]).sum()
     }
 }
 
-/// For every body the bodies whose points can reach it in `h` seconds.
-fn partners(views: &[View<'_>], h: f32) -> Vec<Vec<usize>> {
-    let close = |a: usize, b: usize| {
-        let (va, vb) = (&views[a], &views[b]);
-        if a == b {
-            return va.solid.settings.self_contact;
+/// All meetings in a step of `h` seconds as the views have it, in the order of their keys:
+/// each point meets each body at one place, and edges meet all edges.
+pub(super) fn find(views: &[View<'_>], broad: &Broad, h: f32) -> Vec<Meeting> {
+    let mut found: Vec<Found> = broad
+        .pairs
+        .par_iter()
+        .with_min_len(CHUNK)
+        .filter_map(|pair| look(pair, views, broad, h))
+        .collect();
+    // Stable, so that what is equal stays in the order of the pairs.
+    found.sort_by_key(|f| f.meeting.key());
+    let mut meetings: Vec<Meeting> = found
+        .chunk_by(|a, b| a.meeting.key() == b.meeting.key())
+        .map(|all| first(all).meeting)
+        .collect();
+    if !broad.inside.is_empty() {
+        let out = broad.inside.iter();
+        meetings.extend(out.filter_map(|inside| lead_out(inside, views, h)));
+        meetings.sort_by_key(Meeting::key);
+    }
+    meetings
+}
+
+/// The first that would be missed, or else the nearest.
+fn first(all: &[Found]) -> &Found {
+    let rank = |f: &Found| (f.time.unwrap_or(2.0), f.distance);
+    all.iter().fold(&all[0], |best, f| {
+        let ((t, d), (best_t, best_d)) = (rank(f), rank(best));
+        if t < best_t || (t == best_t && d < best_d) {
+            f
+        } else {
+            best
         }
-        let speed = va.velocity.distance(vb.velocity) + va.deviation + vb.deviation;
-        let reach = NEAR * (va.solid.thickness + vb.solid.thickness) + h * speed;
-        va.bounds.grown(reach).overlaps(&vb.bounds)
+    })
+}
+
+fn look(pair: &Pair, views: &[View<'_>], broad: &Broad, h: f32) -> Option<Found> {
+    let [a, b] = pair.bodies.map(|b| &views[b as usize]);
+    let keep = a.solid.thickness + b.solid.thickness;
+    if broad.tangled(pair.bodies) {
+        match pair.kind {
+            // Which side of each other they belong on is not known.
+            Kind::Edges { .. } => return None,
+            Kind::Face { point, .. } => {
+                let is = |i: &Inside| [i.body, i.other] == pair.bodies && i.point == point;
+                if broad.inside.iter().any(is) {
+                    return None;
+                }
+            }
+        }
+    }
+    let from = pair.map(|b, i| views[b as usize].from[i as usize]);
+    let to = pair.map(|b, i| views[b as usize].to[i as usize]);
+    let (nearest, time) = match first_touch(pair, from, to, LEAST * keep) {
+        Some((time, nearest)) => (nearest, Some(time)),
+        None => (pair.nearest(to), None),
     };
-    let all = 0..views.len();
-    all.clone()
-        .map(|a| all.clone().filter(|&b| close(a, b)).collect())
-        .collect()
-}
-
-/// Weights of the corners if `p` is inside a tetrahedron, which may be inside out.
-fn inside(p: Vec3, [a, b, c, d]: [Vec3; 4]) -> Option<[f32; 4]> {
-    let (ab, ac, ad, ap) = (b - a, c - a, d - a, p - a);
-    let volume = ab.dot(ac.cross(ad));
-    if volume == 0.0 {
+    let distance = nearest.away.length();
+    if time.is_none() && distance >= NEAR * keep {
         return None;
     }
-    let weights = [
-        ap.dot(ac.cross(ad)) / volume,
-        ab.dot(ap.cross(ad)) / volume,
-        ab.dot(ac.cross(ap)) / volume,
-    ];
-    let first = 1.0 - weights.iter().sum::<f32>();
-    (first >= 0.0 && weights.iter().all(|w| *w >= 0.0))
-        .then_some([first, weights[0], weights[1], weights[2]])
+    let normal = nearest.away / distance;
+    if !normal.is_finite() || nearest.share == 0.0 {
+        return None;
+    }
+    let mut nearest = nearest;
+    if time.is_none() {
+        nearest.share *= faces(pair, views, normal, |view| &view.to[..])? * between(&nearest, pair);
+        if nearest.share == 0.0 {
+            return None;
+        }
+    }
+    let meeting = meeting(pair, &nearest, normal, keep, views, h);
+    Some(Found {
+        meeting,
+        time,
+        distance,
+    })
 }
 
-/// The one place at which a point meets a body, of all that were found.
-fn choose(
+fn meeting(
+    pair: &Pair,
+    nearest: &Nearest,
+    normal: Vec3,
+    keep: f32,
     views: &[View<'_>],
-    [body, other]: [u32; 2],
-    point: u32,
-    near: &[Near],
     h: f32,
-) -> Option<Meeting> {
-    let (view, face) = (&views[body as usize], &views[other as usize]);
-    let rest = |i: u32| face.solid.mesh.points[i as usize];
-    let start = view.from[point as usize];
-    let end = start + h * view.guess[point as usize];
-    let keep = view.solid.thickness + face.solid.thickness;
-    let own_rest = view.solid.mesh.points[point as usize];
-    // At rest a place of its own body is too near to be met.
-    let same_part =
-        |place: Vec3| body == other && place.distance(own_rest) < APART * face.skin.edge;
-    let meeting = |triangle: u32, weights: [f32; 3], normal: Vec3| {
-        let corners = face.solid.surface[triangle as usize];
-        let places = corners.map(|i| face.from[i as usize]);
-        let place = weighted(places, weights);
-        Meeting {
-            body,
-            point,
-            other,
-            triangle,
-            corners,
-            weights,
-            normal: normal.into(),
-            gap: normal.dot(start - place),
-            keep,
-        }
+) -> Meeting {
+    let to = pair.map(|b, i| views[b as usize].to[i as usize]);
+    let away: Vec3 = (0..4).map(|k| nearest.weights[k] * (to[k] - to[0])).sum();
+    let end = normal.dot(away);
+    let mut meeting = Meeting {
+        pair: *pair,
+        weights: nearest.weights,
+        normal: normal.into(),
+        end,
+        gap: end,
+        keep,
+        share: nearest.share,
     };
-    for n in near {
-        if let Found::Inside { tet, weights } = n.found {
-            let tet = face.solid.mesh.tets[tet as usize];
-            let place: Vec3 = (0..4).map(|k| weights[k] * rest(tet[k])).sum();
-            if same_part(place) {
-                continue;
-            }
-            return way_out(face.skin, place).map(|(triangle, weights)| {
-                let corners = face.solid.surface[triangle as usize];
-                let normal = face_normal(corners.map(|i| face.from[i as usize]));
-                let mut found = meeting(triangle, weights, normal);
-                // Deep points are not thrown out, they are led out.
-                found.gap = found.gap.min(0.0).max(keep - h * WAY_OUT);
-                found
-            });
-        }
-    }
-    let mut first: Option<(f64, Meeting)> = None;
-    let mut nearest: Option<(f32, Meeting)> = None;
-    for n in near {
-        let Found::Triangle(triangle) = n.found else {
-            continue;
-        };
-        let corners = face.solid.surface[triangle as usize];
-        if body == other && corners.contains(&point) {
-            continue;
-        }
-        let places = corners.map(|i| face.from[i as usize]);
-        let ends = corners.map(|i| face.from[i as usize] + h * face.guess[i as usize]);
-        let closest = closest_point(start, places);
-        if same_part(weighted(corners.map(rest), closest.barycentric)) {
-            continue;
-        }
-        if let Some(hit) = crossing([start, end], [places, ends])
-            && first.as_ref().is_none_or(|(t, _)| hit.time < *t)
-        {
-            first = Some((hit.time, meeting(triangle, hit.weights, hit.normal)));
-        }
-        // Where it would be at the end counts: what it passes by on its way does not push.
-        // Behind a face it has come around an edge; then where it comes from counts.
-        let mut at = closest_point(end, ends);
-        let mut away = end - at.point;
-        let behind = at.feature == Feature::Face && away.dot(face_normal(ends)) <= 0.0;
-        if behind || away.length() > NEAR * keep {
-            at = closest;
-            away = start - at.point;
-        }
-        let distance = away.length();
-        if distance < NEAR * keep && nearest.as_ref().is_none_or(|(d, _)| distance < *d) {
-            let normal = if distance > 1e-3 * keep {
-                away / distance
-            } else {
-                face_normal(places)
-            };
-            nearest = Some((distance, meeting(triangle, at.barycentric, normal)));
-        }
-    }
-    first.map(|(_, hit)| hit).or(nearest.map(|(_, met)| met))
+    meeting.gap -= h * meeting.normal.dot(meeting.relative(views));
+    meeting
 }
 
-/// The place of the surface nearest to a place inside, both at rest: there the body is
-/// neither folded nor flat.
+/// How much of a contact two edges are by where they cross: towards the end of one of them
+/// less and less, because there its end meets the other surface as a point. What slides
+/// along would otherwise be pushed by every edge that it comes across.
+fn between(nearest: &Nearest, pair: &Pair) -> f32 {
+    match pair.kind {
+        Kind::Face { .. } => 1.0,
+        Kind::Edges { .. } => {
+            let least = nearest.weights.iter().fold(1.0, |m: f32, w| m.min(w.abs()));
+            (least / END).min(1.0)
+        }
+    }
+}
+
+/// How much of a contact two parts are by how they look at each other, with the points of
+/// their bodies at these places; `None` if they do not. Points must be in front of faces.
+/// Edges must be the nearest of their surfaces, seen from the other one; the flatter the
+/// surface at an edge, the less there is for it to hold that points do not.
+pub(super) fn faces<'a>(
+    pair: &Pair,
+    views: &'a [View<'a>],
+    normal: Vec3,
+    places: impl Fn(&'a View<'a>) -> &'a [Vec3],
+) -> Option<f32> {
+    let [a, b] = pair.bodies.map(|b| &views[b as usize]);
+    let at = |view: &'a View<'a>, i: u32| places(view)[i as usize];
+    match pair.kind {
+        Kind::Face { triangle, .. } => {
+            let [p, q, r] = b.solid.surface[triangle as usize].map(|i| at(b, i));
+            ((q - p).cross(r - p).dot(normal) >= 0.0).then_some(1.0)
+        }
+        Kind::Edges { own, other } => {
+            let looks = |view: &'a View<'a>, edge: u32, way: Vec3| {
+                let edge = view.skin.edges[edge as usize];
+                let [p, q] = edge.ends.map(|i| at(view, i));
+                let along = (q - p).normalize_or_zero();
+                let mut outward = [Vec3::ZERO; 2];
+                let wings = edge.wings.into_iter().zip([1.0, -1.0]);
+                for ((wing, turn), outward) in wings.zip(&mut outward) {
+                    // Into the triangle, across the edge.
+                    let side = at(view, wing) - p;
+                    let side = (side - side.dot(along) * along).normalize_or_zero();
+                    if side.dot(way) > LEANING {
+                        return None;
+                    }
+                    *outward = turn * along.cross(side);
+                }
+                let [left, right] = outward;
+                let sharp = ((1.0 - left.dot(right)) / SHARP).min(1.0);
+                ((left + right).dot(way) > 0.0).then_some(sharp)
+            };
+            Some(looks(a, own, -normal)? * looks(b, other, normal)?)
+        }
+    }
+}
+
+/// The way out of a body for a point inside it: to the place of the surface that is nearest
+/// at rest, where the body is neither folded nor flat.
+fn lead_out(inside: &Inside, views: &[View<'_>], h: f32) -> Option<Meeting> {
+    let (view, face) = (&views[inside.body as usize], &views[inside.other as usize]);
+    let (triangle, [u, v, w]) = way_out(face.skin, inside.rest_place(face))?;
+    let [a, b, c] = face.solid.surface[triangle as usize];
+    let [p, q, r] = [a, b, c].map(|i| face.from[i as usize]);
+    let pair = Pair {
+        bodies: [inside.body, inside.other],
+        kind: Kind::Face {
+            point: inside.point,
+            triangle,
+        },
+        points: [inside.point, a, b, c],
+    };
+    let nearest = Nearest {
+        weights: [1.0, -u, -v, -w],
+        away: Vec3::ZERO,
+        share: 1.0,
+    };
+    let keep = view.solid.thickness + face.solid.thickness;
+    let normal = (q - p).cross(r - p).normalize_or(Vec3::Y);
+    let mut found = meeting(&pair, &nearest, normal, keep, views, h);
+    // Deep points are not thrown out, they are led out.
+    let deep = found.gap;
+    found.gap = deep.min(0.0).max(keep - h * WAY_OUT);
+    found.end += found.gap - deep;
+    Some(found)
+}
+
 fn way_out(skin: &Skin, rest: Vec3) -> Option<(u32, [f32; 3])> {
     let (found, _) = skin.rest.closest(rest, f32::INFINITY)?;
     Some((found.triangle, found.barycentric))
-}
-
-fn weighted(places: [Vec3; 3], weights: [f32; 3]) -> Vec3 {
-    places[0] * weights[0] + places[1] * weights[1] + places[2] * weights[2]
-}
-
-fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
-    (b - a).cross(c - a).normalize_or(Vec3::Y)
 }

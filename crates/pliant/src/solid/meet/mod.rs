@@ -1,62 +1,79 @@
 //! Contact of bodies with each other and with themselves.
 //!
 //! - `skin.rs`: a body as its contacts see it.
-//! - `find.rs`: which points meet which triangles; `swept.rs`: on the way there.
+//! - `pair.rs`: two parts of surfaces that can touch; `broad.rs`: which there are.
+//! - `find.rs`: where they meet in a step; `swept.rs`: on the way there.
 //! - `touch.rs`: one contact: what it asks for, and what it remembers.
-//! - `joint.rs`: the equations of all bodies that touch, as one.
-//! - `depth.rs`: how deep bodies are in each other, measured independently.
+//! - `group.rs`, `joint.rs`: the equations of all bodies that touch, as one.
+//! - `apart.rs`: what contacts have missed stops before it passes through.
+//! - `winding.rs`: what is inside of a surface; `depth.rs`: how deep bodies are in each other, measured independently.
 //!
-//! A contact is a stiff spring across the gap that two surfaces keep, and another
-//! one along them that holds as friction does. Both are part of the implicit solve,
-//! together with the elasticity of all bodies that touch: pushing points out
-//! afterwards would let the next solve sink in again, and a pile would never rest.
-//! Springs and shape matching, which are explicit, take part with their masses alone.
+//! Points meet triangles and edges meet edges. A contact is a stiff spring across the gap
+//! that two surfaces keep, and another one along them that holds as friction does. Both
+//! are part of the implicit solve, together with the elasticity of all bodies that touch:
+//! pushing points out afterwards would let the next solve sink in again, and a pile would
+//! never rest. Where surfaces meet depends on how the solve moves them, so that they are
+//! looked for again after it, and the solve is repeated. Springs and shape matching, which
+//! are explicit, take part with their masses alone.
 
+mod apart;
+mod broad;
 mod depth;
 mod find;
+mod group;
 mod joint;
+mod pair;
 mod skin;
 mod swept;
 #[cfg(test)]
 mod tests;
 mod touch;
+mod winding;
 
 pub use depth::Depth;
 pub(crate) use depth::deepest;
 
 use glam::{Vec3, Vec3A};
 
-use super::block_matrix::BlockMatrix;
-use super::conjugate_gradient::{Budget, Freedom, Outcome, Scratch, System, solve};
+use super::conjugate_gradient::{Outcome, Scratch, solve};
+use super::contact::{Environment, Way, sweep};
 use super::state::{Body, Solid};
 use crate::observe::{CheckpointError, Decoder, Encoder};
-use find::Finder;
-use joint::{Joint, Link, Links};
+use broad::Broad;
+use find::{Meeting, find};
+use group::Group;
+use joint::{Joint, Links};
 use skin::{Skin, View};
 use touch::{Held, Touch};
 
-/// How often the solve is repeated because contacts open, close or begin to slide.
-const ROUNDS: u32 = 4;
+/// How often the solve is repeated because contacts open, close, move or begin to slide.
+const ROUNDS: u32 = 6;
+/// Places of one body that are nearer than this many edges at rest do not meet: what
+/// keeps them apart is the material.
+const APART: f32 = 2.0;
+/// Parts nearer than this many gaps may come to touch.
+const NEAR: f32 = 1.5;
 
 /// A contact between two bodies, or between two parts of one, in the last sub-step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyContact {
     /// Position of the body whose point it is among the bodies of its world.
     pub solid: u32,
-    /// The point.
+    /// The point; where an edge touches, the nearer of its ends.
     pub point: u32,
     /// Position of the body whose surface it is.
     pub other: u32,
-    /// Triangle of that surface, see [`Solid::surface`].
+    /// Triangle of that surface, see [`Solid::surface`]; where an edge touches, one of the
+    /// two beside it.
     pub triangle: u32,
     /// Weights of its corners.
     pub barycentric: [f32; 3],
     /// Unit vector from the surface to the point.
     pub normal: Vec3,
-    /// Distance of the point from the surface at the end of the sub-step, in metres;
-    /// negative if it is inside.
+    /// Distance of the surfaces there at the end of the sub-step, in metres; negative if
+    /// the point is inside.
     pub gap: f32,
-    /// Impulse on the point in N s; the surface has got the opposite.
+    /// Impulse on the body of the point in N s; that of the surface has got the opposite.
     pub impulse: Vec3,
 }
 
@@ -65,11 +82,13 @@ pub struct BodyContact {
 pub(crate) struct Meetings {
     /// By the bodies' positions.
     skins: Vec<Option<Skin>>,
-    finder: Finder,
+    broad: Broad,
     /// What contacts remember, by their keys.
     held: Vec<Held>,
     scratch: Scratch,
     contacts: Vec<BodyContact>,
+    /// Where the points of all bodies were when the step began, with the bodies' numbers.
+    starts: Vec<(usize, Vec<Vec3>)>,
 }
 
 impl Meetings {
@@ -92,11 +111,19 @@ impl Meetings {
     /// those that touch together, the others alone.
     pub fn solve(&mut self, solids: &mut [(usize, &mut Solid)], h: f32) {
         self.contacts.clear();
-        let touches = self.find(solids, h);
+        self.starts.clear();
         let mut joined = vec![false; solids.len()];
-        for t in &touches {
-            joined[t.met.body as usize] = true;
-            joined[t.met.other as usize] = true;
+        if solids.len() > 1 || solids.iter().any(|(_, s)| s.settings.self_contact) {
+            self.dress(solids);
+            let starts = solids
+                .iter()
+                .map(|(n, s)| (*n, s.positions().iter().collect()));
+            self.starts.extend(starts);
+            let views = views(&self.skins, &self.starts, solids, h);
+            self.broad.find(&views);
+            for pair in &self.broad.pairs {
+                pair.bodies.iter().for_each(|&b| joined[b as usize] = true);
+            }
         }
         for ((_, solid), joined) in solids.iter_mut().zip(&joined) {
             if let Body::Elastic(body) = &mut solid.body
@@ -105,32 +132,73 @@ impl Meetings {
                 body.solve_alone(h);
             }
         }
-        let numbers: Vec<u32> = solids.iter().map(|(n, _)| *n as u32).collect();
-        self.held.clear();
-        if touches.is_empty() {
+        if !joined.contains(&true) {
+            self.held.clear();
             return;
         }
-        for touch in self.solve_together(solids, &joined, touches, h) {
-            let met = &touch.met;
-            let key = touch.key(&numbers);
+        let touches = self.solve_together(solids, &joined, h);
+        let numbers: Vec<u32> = solids.iter().map(|(n, _)| *n as u32).collect();
+        self.held.clear();
+        for touch in touches {
             self.held.push(touch.remember(&numbers, h));
-            self.contacts.push(BodyContact {
-                solid: key[0],
-                point: met.point,
-                other: key[2],
-                triangle: met.triangle,
-                barycentric: met.weights,
-                normal: met.normal.into(),
-                gap: met.gap + h * met.normal.dot(touch.velocity),
-                impulse: touch.impulse.into(),
-            });
+            let other = &self.skins[numbers[touch.met.pair.bodies[1] as usize] as usize];
+            self.contacts
+                .extend(other.as_ref().map(|skin| touch.report(&numbers, skin, h)));
         }
     }
 
-    fn find(&mut self, solids: &[(usize, &mut Solid)], h: f32) -> Vec<Touch> {
-        if solids.len() < 2 && solids.iter().all(|(_, s)| !s.settings.self_contact) {
-            return Vec::new();
+    /// After a step of `h` seconds: where surfaces would have passed through each other, the
+    /// points stop before, unless an obstacle pushes them on.
+    pub fn hold_apart(
+        &mut self,
+        solids: &mut [(usize, &mut Solid)],
+        h: f32,
+        around: &Environment<'_>,
+    ) {
+        let starts = std::mem::take(&mut self.starts);
+        let same = |((a, from), (b, solid)): (&(usize, Vec<Vec3>), &(usize, &mut Solid))| {
+            a == b && from.len() == solid.len()
+        };
+        if starts.len() != solids.len() || !starts.iter().zip(&*solids).all(same) {
+            return;
         }
+        let mut short: Vec<Vec<Way>> = Vec::new();
+        {
+            let views: Vec<View<'_>> = starts
+                .iter()
+                .zip(&*solids)
+                .filter_map(|((number, from), (_, solid))| {
+                    Some(View::arrived(solid, self.skins[*number].as_ref()?, from))
+                })
+                .collect();
+            if !self.broad.holds(&views) {
+                self.broad.find(&views);
+            }
+            for (view, shares) in views.iter().zip(apart::shares(&views, &self.broad)) {
+                let shares = shares.into_iter().enumerate().filter(|(_, s)| *s < 1.0);
+                let way = |(i, share): (usize, f32)| Way {
+                    point: i as u32,
+                    from: view.from[i],
+                    to: apart::place(view, i, share),
+                    velocity: view.solid.velocity[i].into(),
+                    mass: view.solid.mass[i],
+                };
+                short.push(shares.map(way).collect());
+            }
+        }
+        for ((_, solid), ways) in solids.iter_mut().zip(&short) {
+            for way in ways {
+                solid.stop_at(way.point as usize, way.to, h);
+            }
+            // Obstacles that move do not wait.
+            for stopped in sweep(ways, solid.thickness, 0, around, &mut Vec::new()) {
+                solid.stop_at(stopped.point as usize, stopped.place, h);
+            }
+        }
+    }
+
+    /// Makes the skins of all bodies that have none, or another surface than before.
+    fn dress(&mut self, solids: &[(usize, &mut Solid)]) {
         for (number, solid) in solids {
             if self.skins.len() <= *number {
                 self.skins.resize(number + 1, None);
@@ -140,18 +208,6 @@ impl Meetings {
                 *skin = Some(Skin::new(solid));
             }
         }
-        let skins = &self.skins;
-        let views: Vec<View<'_>> = solids
-            .iter()
-            .filter_map(|(number, solid)| Some(View::new(solid, skins[*number].as_ref()?, h)))
-            .collect();
-        let numbers: Vec<u32> = solids.iter().map(|(n, _)| *n as u32).collect();
-        let held = &self.held;
-        self.finder
-            .find(&views, h)
-            .into_iter()
-            .filter_map(|met| Touch::new(met, &views, &numbers, held, h))
-            .collect()
     }
 
     /// Solves bodies that touch, and returns the contacts that hold.
@@ -159,7 +215,6 @@ impl Meetings {
         &mut self,
         solids: &mut [(usize, &mut Solid)],
         joined: &[bool],
-        mut touches: Vec<Touch>,
         h: f32,
     ) -> Vec<Touch> {
         let group = Group::new(solids, joined);
@@ -167,42 +222,66 @@ impl Meetings {
         let velocity = group.velocities(solids);
         let free = right.clone();
         let budget = group.budget(solids);
+        let numbers: Vec<u32> = solids.iter().map(|(n, _)| *n as u32).collect();
         let mut outcome = Outcome::default();
-        for round in 0..ROUNDS {
-            let active = touches.iter().filter(|t| t.active);
-            let list = active.map(|t| group.link(t, h)).collect();
-            let links = Links::new(list, change.len());
-            right.copy_from_slice(&free);
-            for link in &links.list {
-                link.spread(link.impulse(link.relative(&velocity)), &mut right);
-            }
-            let joint = Joint {
-                parts: group.systems(solids, h),
-                start: &group.start,
-                part: &group.part,
-                links: &links,
-            };
-            let found = solve(&joint, &right, &mut change, budget, &mut self.scratch);
-            outcome.iterations += found.iterations;
-            outcome.residual = found.residual;
-            let mut changed = false;
-            for touch in &mut touches {
-                let link = group.link(touch, h);
-                let now = link.relative(&velocity) + link.relative(&change);
-                changed |= touch.update(&link, now, h);
-            }
-            if !changed || round + 1 == ROUNDS {
+        let mut touches: Vec<Touch> = Vec::new();
+        {
+            let mut views = views(&self.skins, &self.starts, solids, h);
+            let mut settled = false;
+            for round in 0..ROUNDS {
+                let (met, moved) = {
+                    let found = find(&views, &self.broad, h);
+                    merge(touches, found, h, |met| {
+                        (joined[met.pair.bodies[0] as usize] && joined[met.pair.bodies[1] as usize])
+                            .then(|| Touch::new(met, &views, &numbers, &self.held, h))?
+                    })
+                };
+                touches = met;
+                if settled && !moved {
+                    break;
+                }
+                let active = touches.iter().filter(|t| t.active);
+                let list = active.map(|t| group.link(t, h)).collect();
+                let links = Links::new(list, change.len());
+                right.copy_from_slice(&free);
+                for link in &links.list {
+                    link.spread(link.impulse(link.relative(&velocity)), &mut right);
+                }
+                let joint = Joint {
+                    parts: group.systems(solids, h),
+                    start: &group.start,
+                    part: &group.part,
+                    links: &links,
+                };
+                let solved = solve(&joint, &right, &mut change, budget, &mut self.scratch);
+                outcome.iterations += solved.iterations;
+                outcome.residual = solved.residual;
                 // What the contacts gave is from outside for each body by itself.
                 right.copy_from_slice(&free);
                 for link in &links.list {
                     let now = link.relative(&velocity) + link.relative(&change);
                     link.spread(link.impulse(now), &mut right);
                 }
-                break;
+                settled = true;
+                for touch in &mut touches {
+                    let link = group.link(touch, h);
+                    let now = link.relative(&velocity) + link.relative(&change);
+                    settled &= !touch.update(&link, now, h);
+                }
+                if round + 1 == ROUNDS {
+                    break;
+                }
+                for &k in &group.bodies {
+                    let own = group.part_of(&change, k, views[k].from.len());
+                    views[k].follow(own, h);
+                }
+                if !self.broad.holds(&views) {
+                    self.broad.find(&views);
+                }
             }
         }
         group.scatter(solids, &change, &right, outcome, h);
-        touches.retain(|t| t.active);
+        touches.retain(|t| t.pushed());
         touches
     }
 
@@ -221,8 +300,9 @@ impl Meetings {
     pub fn load(&mut self, from: &mut Decoder<'_>) -> Result<(), CheckpointError> {
         self.held.clear();
         self.contacts.clear();
-        for _ in 0..from.count(40)? {
-            let key = [from.u32()?, from.u32()?, from.u32()?];
+        self.starts.clear();
+        for _ in 0..from.count(44)? {
+            let key = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
             let (mut slip, mut way) = ([0.0; 3], [0.0; 3]);
             from.f32s(&mut slip)?;
             let pressing = from.f32()?;
@@ -238,138 +318,49 @@ impl Meetings {
     }
 }
 
-/// The bodies that are solved together, one after the other in one numbering.
-struct Group {
-    /// First point of every body, also of those that are not part of it.
-    first: Vec<usize>,
-    /// Positions of the bodies in the list of all.
-    bodies: Vec<usize>,
-    /// First point of every part, and the part of every point.
-    start: Vec<usize>,
-    part: Vec<u32>,
-    /// For explicit bodies: no stiffness, and how their points may move.
-    loose: Vec<(BlockMatrix, Vec<Freedom>)>,
+/// All bodies at the start of their step, as they would go on.
+fn views<'a>(
+    skins: &'a [Option<Skin>],
+    starts: &'a [(usize, Vec<Vec3>)],
+    solids: &'a [(usize, &mut Solid)],
+    h: f32,
+) -> Vec<View<'a>> {
+    let all = solids.iter().zip(starts);
+    all.filter_map(|((number, solid), (_, from))| {
+        let change: &[Vec3A] = match &solid.body {
+            Body::Elastic(body) => &body.change,
+            Body::Springs(_) | Body::Matched(_) => &[],
+        };
+        Some(View::new(solid, skins[*number].as_ref()?, from, change, h))
+    })
+    .collect()
 }
 
-impl Group {
-    fn new(solids: &[(usize, &mut Solid)], joined: &[bool]) -> Group {
-        let mut group = Group {
-            first: vec![0; solids.len()],
-            bodies: Vec::new(),
-            start: Vec::new(),
-            part: Vec::new(),
-            loose: Vec::new(),
-        };
-        for (k, (_, solid)) in solids.iter().enumerate().filter(|(k, _)| joined[*k]) {
-            group.first[k] = group.part.len();
-            group.start.push(group.part.len());
-            group
-                .part
-                .extend(std::iter::repeat_n(group.bodies.len() as u32, solid.len()));
-            group.bodies.push(k);
-            group.loose.push(match &solid.body {
-                Body::Elastic(_) => (BlockMatrix::empty(0), Vec::new()),
-                Body::Springs(_) | Body::Matched(_) => {
-                    let freedom = solid.inverse_mass.iter().map(|&w| Freedom::of(w));
-                    (BlockMatrix::empty(solid.len()), freedom.collect())
-                }
-            });
+/// Brings what is known of contacts together with what was found, both in the order of
+/// keys. Also tells whether that changes what the next solve will find.
+fn merge(
+    known: Vec<Touch>,
+    found: Vec<Meeting>,
+    h: f32,
+    make: impl Fn(Meeting) -> Option<Touch>,
+) -> (Vec<Touch>, bool) {
+    let mut all = Vec::with_capacity(known.len().max(found.len()));
+    let mut moved = false;
+    let mut known = known.into_iter().peekable();
+    for met in found {
+        let key = met.key();
+        // What is found no longer stays a contact until it opens.
+        while let Some(touch) = known.next_if(|t| t.met.key() < key) {
+            all.push(touch);
         }
-        group
-    }
-
-    fn link(&self, touch: &Touch, h: f32) -> Link {
-        let met = &touch.met;
-        let (own, other) = (
-            self.first[met.body as usize],
-            self.first[met.other as usize],
-        );
-        let [a, b, c] = met.corners.map(|i| other as u32 + i);
-        touch.link([own as u32 + met.point, a, b, c], h)
-    }
-
-    /// First guesses and right-hand sides of all bodies.
-    fn gather(&self, solids: &[(usize, &mut Solid)]) -> (Vec<Vec3A>, Vec<Vec3A>) {
-        let (mut change, mut right) = (Vec::new(), Vec::new());
-        for &k in &self.bodies {
-            match &solids[k].1.body {
-                Body::Elastic(body) => {
-                    change.extend_from_slice(&body.change);
-                    right.extend_from_slice(&body.right);
-                }
-                Body::Springs(_) | Body::Matched(_) => {
-                    change.resize(change.len() + solids[k].1.len(), Vec3A::ZERO);
-                    right.resize(change.len(), Vec3A::ZERO);
-                }
-            }
-        }
-        (change, right)
-    }
-
-    fn velocities(&self, solids: &[(usize, &mut Solid)]) -> Vec<Vec3A> {
-        let all = self.bodies.iter().flat_map(|&k| &solids[k].1.velocity);
-        all.copied().collect()
-    }
-
-    fn systems<'a>(&'a self, solids: &'a [(usize, &mut Solid)], h: f32) -> Vec<System<'a>> {
-        let parts = self.bodies.iter().zip(&self.loose);
-        parts
-            .map(|(&k, (stiffness, freedom))| match &solids[k].1.body {
-                Body::Elastic(body) => body.system(h),
-                Body::Springs(_) | Body::Matched(_) => System {
-                    stiffness,
-                    diagonal: &solids[k].1.mass,
-                    scale: 0.0,
-                    freedom,
-                },
-            })
-            .collect()
-    }
-
-    /// The most iterations and the smallest tolerance of any body.
-    fn budget(&self, solids: &[(usize, &mut Solid)]) -> Budget {
-        let (mut iterations, mut tolerance, mut mass) = (60, 1e-4, 0.0);
-        for &k in &self.bodies {
-            mass += solids[k].1.mass_report.effective_mass;
-            if let Body::Elastic(body) = &solids[k].1.body {
-                iterations = iterations.max(body.settings.iterations);
-                tolerance = f64::min(tolerance, body.settings.tolerance.into());
-            }
-        }
-        Budget::of_step(iterations, tolerance, mass)
-    }
-
-    /// Gives every body what was found.
-    fn scatter(
-        &self,
-        solids: &mut [(usize, &mut Solid)],
-        change: &[Vec3A],
-        right: &[Vec3A],
-        outcome: Outcome,
-        h: f32,
-    ) {
-        for &k in &self.bodies {
-            let solid = &mut *solids[k].1;
-            let range = self.first[k]..self.first[k] + solid.displacement.len();
-            let (change, right) = (&change[range.clone()], &right[range]);
-            match &mut solid.body {
-                Body::Elastic(body) => {
-                    body.change.copy_from_slice(change);
-                    body.right.copy_from_slice(right);
-                    body.outcome = outcome;
-                }
-                explicit @ (Body::Springs(_) | Body::Matched(_)) => {
-                    for (i, &change) in change.iter().enumerate() {
-                        if change != Vec3A::ZERO {
-                            solid.velocity[i] += change;
-                            solid.displacement[i] += h * change;
-                            if let Body::Springs(body) = explicit {
-                                body.moved(i, solid.displacement[i], solid.velocity[i], h);
-                            }
-                        }
-                    }
-                }
-            }
+        if let Some(mut touch) = known.next_if(|t| t.met.key() == key) {
+            moved |= touch.meet(met, h);
+            all.push(touch);
+        } else if let Some(touch) = make(met) {
+            moved |= touch.presses();
+            all.push(touch);
         }
     }
+    all.extend(known);
+    (all, moved)
 }

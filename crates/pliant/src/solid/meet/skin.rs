@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 
 use super::super::state::{Body, Solid};
 use crate::math::Aabb;
@@ -18,8 +18,20 @@ pub(super) struct Skin {
     pub rest: Bvh,
     /// Mean length of the edges of its surface in metres.
     pub edge: f32,
+    /// The edges of its surface.
+    pub edges: Vec<Edge>,
     /// How stiff the body is at each of its points, in N/m.
     pub stiffness: Vec<f32>,
+}
+
+/// An edge of a surface: its ends, and the third corners of the triangles on its left and
+/// on its right, seen along it from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Edge {
+    pub ends: [u32; 2],
+    pub wings: [u32; 2],
+    /// The triangle on its left.
+    pub triangle: u32,
 }
 
 impl Skin {
@@ -65,10 +77,35 @@ impl Skin {
         Skin {
             counts: counts(solid),
             edge,
+            edges: edges_of(&solid.surface),
             stiffness,
             rest: Bvh::build(Arc::new(mesh)),
         }
     }
+}
+
+/// Every edge once, in the order of the triangles on its left; those of one triangle alone,
+/// which closed surfaces have not, are left out.
+fn edges_of(triangles: &[[u32; 3]]) -> Vec<Edge> {
+    let mut sides: Vec<([u32; 2], u32, u32)> = Vec::with_capacity(3 * triangles.len());
+    for (t, &[a, b, c]) in triangles.iter().enumerate() {
+        sides.extend([([a, b], c), ([b, c], a), ([c, a], b)].map(|(e, w)| (e, w, t as u32)));
+    }
+    let mut sorted = sides.clone();
+    sorted.sort_unstable();
+    let find = |ends: [u32; 2]| {
+        let at = sorted.binary_search_by_key(&ends, |s| s.0).ok()?;
+        Some(sorted[at].1)
+    };
+    let once = sides.into_iter().filter(|([a, b], ..)| a < b);
+    once.filter_map(|([a, b], left, triangle)| {
+        Some(Edge {
+            ends: [a, b],
+            wings: [left, find([b, a])?],
+            triangle,
+        })
+    })
+    .collect()
 }
 
 fn counts(solid: &Solid) -> [usize; 3] {
@@ -79,45 +116,101 @@ fn counts(solid: &Solid) -> [usize; 3] {
     ]
 }
 
-/// A body at the start of a step, and where it is about to go.
+/// A body on its way through a step, as far as is known.
 pub(super) struct View<'a> {
     pub solid: &'a Solid,
     pub skin: &'a Skin,
     /// Places at the start of the step.
-    pub from: Vec<Vec3>,
-    /// Velocities before the solve, in m/s.
-    pub guess: Vec<Vec3>,
-    /// Around the places of the skin.
+    pub from: &'a [Vec3],
+    /// Places at its end.
+    pub to: Vec<Vec3>,
+    /// Velocities at its end, in m/s.
+    pub velocity: Vec<Vec3A>,
+    /// Around the places of the skin at the start.
     pub bounds: Aabb,
-    /// Mean of the guesses, and how far one of the skin is from it, in m/s.
-    pub velocity: Vec3,
+    /// Mean way of the skin, and how far one of its points is from it, in metres.
+    pub way: Vec3,
     pub deviation: f32,
 }
 
 impl<'a> View<'a> {
-    pub fn new(solid: &'a Solid, skin: &'a Skin, h: f32) -> View<'a> {
-        let points = 0..solid.len();
-        let place = |i: usize| solid.mesh.points[i] + Vec3::from(solid.displacement[i]);
-        let velocity = |i: usize| Vec3::from(solid.velocity[i]);
-        let (from, guess): (Vec<Vec3>, Vec<Vec3>) = match &solid.body {
-            // They have moved already.
-            Body::Springs(_) | Body::Matched(_) => points
-                .map(|i| (place(i) - h * velocity(i), velocity(i)))
-                .unzip(),
-            Body::Elastic(_) => points.map(|i| (place(i), velocity(i))).unzip(),
-        };
-        let skin_points = || solid.skin.iter().map(|&i| i as usize);
-        let mean = skin_points().map(|i| guess[i]).sum::<Vec3>() / solid.skin.len().max(1) as f32;
-        View {
-            bounds: Aabb::of(skin_points().map(|i| from[i])),
-            deviation: skin_points()
-                .map(|i| guess[i].distance(mean))
-                .fold(0.0, f32::max),
-            velocity: mean,
+    /// `from` is where its points were when the step began, `change` how the solve changes
+    /// their velocities.
+    pub fn new(
+        solid: &'a Solid,
+        skin: &'a Skin,
+        from: &'a [Vec3],
+        change: &[Vec3A],
+        h: f32,
+    ) -> View<'a> {
+        let mut view = View {
             solid,
             skin,
             from,
-            guess,
+            to: vec![Vec3::ZERO; solid.len()],
+            velocity: vec![Vec3A::ZERO; solid.len()],
+            bounds: Aabb::of(solid.skin.iter().map(|&i| from[i as usize])),
+            way: Vec3::ZERO,
+            deviation: 0.0,
+        };
+        view.follow(change, h);
+        view
+    }
+
+    /// A body that has arrived.
+    pub fn arrived(solid: &'a Solid, skin: &'a Skin, from: &'a [Vec3]) -> View<'a> {
+        let mut view = View::new(solid, skin, from, &[], 0.0);
+        for (i, to) in view.to.iter_mut().enumerate() {
+            *to = solid.mesh.points[i] + Vec3::from(solid.displacement[i]);
         }
+        view.measure_way();
+        view
+    }
+
+    /// Takes note that the solve changes velocities otherwise.
+    pub fn follow(&mut self, change: &[Vec3A], h: f32) {
+        let solid = self.solid;
+        for i in 0..solid.len() {
+            let change = change.get(i).copied().unwrap_or(Vec3A::ZERO);
+            self.velocity[i] = solid.velocity[i] + change;
+            let way = match solid.body {
+                // They have moved already.
+                Body::Springs(_) | Body::Matched(_) => change,
+                Body::Elastic(_) => self.velocity[i],
+            };
+            self.to[i] = solid.mesh.points[i] + Vec3::from(solid.displacement[i] + h * way);
+        }
+        self.measure_way();
+    }
+
+    /// Box around these points on their way, in the frame that moves with the body.
+    pub fn swept(&self, points: &[u32]) -> Aabb {
+        let ends = points.iter().flat_map(|&i| {
+            let i = i as usize;
+            [self.from[i], self.to[i] - self.way]
+        });
+        Aabb::of(ends)
+    }
+
+    /// Length of the longest edge of its skin at the start, in metres.
+    pub fn longest_edge(&self) -> f32 {
+        let length = |e: &Edge| {
+            let [a, b] = e.ends.map(|i| self.from[i as usize]);
+            a.distance_squared(b)
+        };
+        self.skin
+            .edges
+            .iter()
+            .map(length)
+            .fold(0.0, f32::max)
+            .sqrt()
+    }
+
+    fn measure_way(&mut self) {
+        let skin = &self.solid.skin;
+        let way = |i: u32| self.to[i as usize] - self.from[i as usize];
+        self.way = skin.iter().map(|&i| way(i)).sum::<Vec3>() / skin.len().max(1) as f32;
+        let away = skin.iter().map(|&i| way(i).distance(self.way));
+        self.deviation = away.fold(0.0, f32::max);
     }
 }

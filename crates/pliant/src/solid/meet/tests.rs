@@ -127,6 +127,37 @@ fn balls_at_ten_metres_per_second_do_not_pass_through_each_other() {
     }
 }
 
+/// Two bars cross with their sharp edges ahead, where neither has a point: only edges can
+/// hold them apart.
+#[test]
+fn sharp_edges_do_not_pass_each_other() {
+    let bar = |world: &mut World, turn: Quat, at: Vec3| {
+        let mesh = TetBlock {
+            min: Vec3::new(-0.15, -0.03, -0.03),
+            max: Vec3::new(0.15, 0.03, 0.03),
+            cells: [3, 1, 1],
+        };
+        let mesh = mesh.build().unwrap().map_points(|p| turn * p + at);
+        let settings = SolidSettings::new("bar", soft(5e5));
+        world.add_solid(settings, mesh).unwrap()
+    };
+    let mut world = World::new();
+    let edge_up = Quat::from_rotation_x(std::f32::consts::FRAC_PI_4);
+    let lower = bar(&mut world, edge_up, Vec3::ZERO);
+    let held = world.solid_mut(lower).unwrap();
+    held.pin_where(|p| p.x.abs() > 0.14);
+    let across = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2) * edge_up;
+    let upper = bar(&mut world, across, 0.12 * Vec3::Y);
+    let thrown = world.solid_mut(upper).unwrap();
+    thrown.put(|p| p, |_| Vec3::new(0.0, -3.0, 0.0));
+    for _ in 0..40 {
+        world.step(0.005).unwrap();
+        let (low, high) = (middle(&world, lower), middle(&world, upper));
+        assert!(high.y > low.y + 0.04, "{low} {high}");
+        assert_eq!(deepest(&world), 0.0);
+    }
+}
+
 /// Coulomb, as against an obstacle: what slides is slowed by μ g cos a.
 #[test]
 fn a_block_on_a_slope_of_a_block_obeys_coulomb() {

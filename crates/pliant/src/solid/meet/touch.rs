@@ -3,14 +3,24 @@
 use glam::{Mat3A, Vec3A};
 
 use super::super::element::outer;
+use super::BodyContact;
 use super::find::Meeting;
 use super::joint::Link;
-use super::skin::View;
+use super::pair::Kind;
+use super::skin::{Skin, View};
 
 /// A contact is this many times as stiff as the softer body is there.
 const STIFFER: f32 = 10.0;
 /// And at least so stiff that it takes most of the approach out in one step.
 const HEAVY: f32 = 5.0;
+/// The springs of contacts that were there in the last step are damped: they give way within
+/// this many steps, so that what has landed does not swing on them. New ones are not: what
+/// slides along would be thrown up by all that it comes across.
+const DAMPING: f32 = 4.0;
+/// Changes of a gap by less than this share of it do not matter.
+const NOTICED: f32 = 2e-3;
+/// Forces across a gap that differ by less than this share rub alike.
+const UNSURE: f32 = 0.1;
 /// New contacts that move along the surface faster than this slide, in m/s.
 const FAST: f32 = 0.02;
 /// Slower than this nothing slides, in m/s.
@@ -19,8 +29,8 @@ const SLOW: f32 = 1e-4;
 /// What a contact remembers from step to step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
-    /// Body, point, other body.
-    pub key: [u32; 3],
+    /// See [`Meeting::key`], with the bodies' numbers in the world.
+    pub key: [u32; 4],
     /// How far the spring along the surface is stretched, in metres.
     pub slip: Vec3A,
     /// Force along the normal in N.
@@ -35,6 +45,8 @@ pub(super) struct Touch {
     pub met: Meeting,
     /// In N/m, across the gap and along the surface.
     stiffness: f32,
+    /// Steps within which the springs give way.
+    damping: f32,
     friction: f32,
     slip: Vec3A,
     /// The direction in which it slides; zero if it sticks.
@@ -57,30 +69,29 @@ impl Touch {
         held: &[Held],
         h: f32,
     ) -> Option<Touch> {
-        let (own, other) = (&views[met.body as usize], &views[met.other as usize]);
-        let corners = met.corners.map(|i| i as usize);
-        let point = met.point as usize;
-        let (mut soft, mut light) = (0.0, own.solid.inverse_mass[point]);
-        let mut velocity = own.guess[point];
-        for (i, w) in corners.into_iter().zip(met.weights) {
-            soft += w * other.skin.stiffness[i];
-            light += w * w * other.solid.inverse_mass[i];
-            velocity -= w * other.guess[i];
+        let [own, other] = met.pair.bodies.map(|b| &views[b as usize]);
+        let (mut soft, mut light) = ([0.0; 2], 0.0);
+        for (k, &i) in met.pair.points.iter().enumerate() {
+            let side = met.pair.side(k);
+            let (view, i, w) = ([own, other][side], i as usize, met.weights[k]);
+            soft[side] += w.abs() * view.skin.stiffness[i];
+            light += w * w * view.solid.inverse_mass[i];
         }
         if light <= 0.0 {
             return None;
         }
-        let softer = own.skin.stiffness[point].min(soft);
-        let velocity = Vec3A::from(velocity);
+        let softer = soft[0].min(soft[1]);
+        let velocity = met.relative(views);
         let approach = velocity.dot(met.normal);
         let frictions = own.solid.settings.friction * other.solid.settings.friction;
         let mut touch = Touch {
-            stiffness: (STIFFER * softer).max(HEAVY / (light * h * h)),
+            stiffness: met.share * (STIFFER * softer).max(HEAVY / (light * h * h)),
+            damping: 0.0,
             friction: frictions.sqrt(),
             slip: Vec3A::ZERO,
             way: Vec3A::ZERO,
             pressing: 0.0,
-            active: met.gap + h * approach < met.keep,
+            active: met.end < met.keep,
             impulse: Vec3A::ZERO,
             velocity,
             met,
@@ -98,17 +109,39 @@ impl Touch {
             touch.way = before.way - before.way.dot(met.normal) * met.normal;
             touch.pressing = before.pressing;
             touch.active = true;
+            touch.damping = DAMPING;
         }
         Some(touch)
     }
 
-    /// Body, point and other body by their numbers in the world.
-    pub fn key(&self, numbers: &[u32]) -> [u32; 3] {
-        [
-            numbers[self.met.body as usize],
-            self.met.point,
-            numbers[self.met.other as usize],
-        ]
+    /// What names it in the world.
+    fn key(&self, numbers: &[u32]) -> [u32; 4] {
+        let [a, i, b, k] = self.met.key();
+        [numbers[a as usize], i, numbers[b as usize], k]
+    }
+
+    /// Takes note of where the surfaces meet as they move now; true if that is another
+    /// place than the solve has assumed.
+    pub fn meet(&mut self, met: Meeting, h: f32) -> bool {
+        let thought = self.met.gap + h * self.met.normal.dot(self.velocity);
+        let noticed = (met.end - thought).abs() > NOTICED * met.keep
+            && (self.active || met.end < (1.0 - NOTICED) * met.keep);
+        self.stiffness *= met.share / self.met.share;
+        let n = met.normal;
+        self.slip -= self.slip.dot(n) * n;
+        self.way -= self.way.dot(n) * n;
+        self.met = met;
+        noticed
+    }
+
+    /// True if the surfaces are going to be nearer than they should, by more than nothing.
+    pub fn presses(&self) -> bool {
+        self.met.end < (1.0 - NOTICED) * self.met.keep
+    }
+
+    /// True if it has given an impulse in the last solve.
+    pub fn pushed(&self) -> bool {
+        self.impulse != Vec3A::ZERO
     }
 
     /// The contact as the solver sees it. Across the gap and, while it sticks, along the
@@ -120,16 +153,16 @@ impl Touch {
         let along = Mat3A::IDENTITY - across;
         let k = self.stiffness;
         let push = h * k * (self.met.keep - self.met.gap) * n;
+        let hold = h * h * k * (1.0 + self.damping);
         let (grip, given) = if self.way == Vec3A::ZERO {
-            (h * h * k, push - h * k * self.slip)
+            (hold, push - h * k * self.slip)
         } else {
             (0.0, push - h * self.friction * self.pressing * self.way)
         };
-        let [a, b, c] = self.met.weights;
         Link {
             points,
-            weights: [1.0, -a, -b, -c],
-            matrix: across * (h * h * k) + along * grip,
+            weights: self.met.weights,
+            matrix: across * hold + along * grip,
             given,
         }
     }
@@ -139,25 +172,60 @@ impl Touch {
     pub fn update(&mut self, link: &Link, velocity: Vec3A, h: f32) -> bool {
         self.velocity = velocity;
         let n = self.met.normal;
+        let little = NOTICED * self.met.keep;
         if !self.active {
-            self.active = self.met.gap + h * velocity.dot(n) < self.met.keep;
-            return self.active;
+            self.impulse = Vec3A::ZERO;
+            let end = self.met.gap + h * velocity.dot(n);
+            self.active = end < self.met.keep;
+            return end < self.met.keep - little;
         }
         self.impulse = link.impulse(velocity);
         let pressing = self.impulse.dot(n);
         if pressing <= 0.0 {
             self.active = false;
             self.impulse = Vec3A::ZERO;
-            return true;
+            return pressing < -h * self.stiffness * little;
         }
-        self.pressing = pressing / h;
+        let before = std::mem::replace(&mut self.pressing, pressing / h);
+        if self.way != Vec3A::ZERO {
+            // What slides is rubbed by the force that the solve has assumed.
+            let other = (self.pressing - before).abs() > UNSURE * self.pressing;
+            return other && self.friction * pressing > h * self.stiffness * little;
+        }
         let held = self.impulse - pressing * n;
         let slips = held.length() > self.friction * pressing;
-        if self.way == Vec3A::ZERO && slips {
+        if slips {
             self.way = -held.normalize_or_zero();
-            return true;
         }
-        false
+        slips
+    }
+
+    /// What it is for those who look at contacts; `other` is the skin of the second body.
+    pub fn report(&self, numbers: &[u32], other: &Skin, h: f32) -> BodyContact {
+        let (met, key) = (&self.met, self.key(numbers));
+        let (point, triangle) = match met.pair.kind {
+            Kind::Face { point, triangle } => (point, triangle),
+            Kind::Edges { other: edge, .. } => {
+                let nearer = usize::from(met.weights[1] > met.weights[0]);
+                (met.pair.points[nearer], other.edges[edge as usize].triangle)
+            }
+        };
+        let corners = other.rest.mesh().triangles[triangle as usize];
+        let barycentric = corners.map(|i| {
+            let weights = met.pair.points.iter().zip(met.weights).enumerate();
+            let of = weights.filter(|(k, (p, _))| met.pair.side(*k) == 1 && **p == i);
+            of.map(|(_, (_, w))| -w).sum()
+        });
+        BodyContact {
+            solid: key[0],
+            point,
+            other: key[2],
+            triangle,
+            barycentric,
+            normal: met.normal.into(),
+            gap: met.gap + h * met.normal.dot(self.velocity),
+            impulse: self.impulse.into(),
+        }
     }
 
     /// What it remembers for the next step.
@@ -171,7 +239,8 @@ impl Touch {
         } else if along.dot(self.way) > SLOW {
             (Vec3A::ZERO, along.normalize_or_zero())
         } else {
-            (Vec3A::ZERO, Vec3A::ZERO)
+            // It comes to rest under the friction that has stopped it.
+            (most * self.way, Vec3A::ZERO)
         };
         Held {
             key: self.key(numbers),
