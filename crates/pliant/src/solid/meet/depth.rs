@@ -1,7 +1,7 @@
 //! How deep bodies are in each other, by exact distances to their surfaces: a
 //! measure that does not use what the contacts know. Inside is what a surface goes around,
-//! by the sum of its solid angles; which side of the nearest face a point is on says nothing
-//! where a body under a hard blow is folded into itself.
+//! forwards or inside out, by the sum of its solid angles; which side of the nearest face a
+//! point is on says nothing where a body under a hard blow is folded into itself.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) fn deepest(solids: &[(usize, &Solid)]) -> Option<Depth> {
                     }
                     // Bodies may be folded into themselves: the nearest normal cannot tell.
                     let at = |i: u32| body.positions().get(i as usize);
-                    if winding(place, &body.surface, at) < 0.5 {
+                    if winding(place, &body.surface, at).abs() < 0.5 {
                         return None;
                     }
                     let (nearest, _) = surface.closest(place, f32::INFINITY)?;
