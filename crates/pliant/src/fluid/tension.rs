@@ -5,7 +5,7 @@
 //! what they are:
 //!
 //! - **Tension.** `g_i = Σ_j V ∇W_ij` points into the liquid at a surface and vanishes
-//!   inside. Where it differs between neighbours the surface is bent or the particles
+//!   inside, up to some noise that is taken off. Where it differs between neighbours the surface is bent or the particles
 //!   are beneath it, and `-κ ∇W_ij (∇W_ij · (g_i - g_j))` pulls them together: in the
 //!   continuum that is the gradient of the Laplacian of the liquid's colour, which adds
 //!   the pressure 2 γ H under a surface of mean curvature H (Korteweg's stress; as a
@@ -35,7 +35,11 @@ use crate::simd::{Lanes, dispatch};
 
 /// κ per surface tension and spacing. The number is measured: with it a resting drop
 /// has the pressure of Laplace (`pliant validate tension`).
-const TENSION: f32 = 34.0;
+const TENSION: f32 = 45.0;
+
+/// `|g|` times spacing that disorder makes inside a liquid. It is no surface: pulling
+/// at it would heat the liquid.
+const NOISE: f32 = 0.05;
 
 /// λ times spacing per surface tension. Enough to close the surface; more of it
 /// weakens the tension.
@@ -82,7 +86,7 @@ impl Tensions {
 
 /// How much of the cost of wetting a wall is its repulsion; the rest comes from its
 /// image. Measured, as [`TENSION`].
-const REPULSION: f32 = 0.36;
+const REPULSION: f32 = 0.43;
 
 /// What a wall does to a liquid that touches it.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +303,8 @@ fn find_surface(
                 sum_pairs(chunk.pairs.of(k), |j, s| s * (here - x[j])) + seen.sum
             };
             let tension = chunk.tensions.tension[kind as usize];
-            pull[k] = TENSION * tension * spacing * g;
+            let beyond = (1.0 - NOISE / (spacing * g.length()).max(NOISE)).max(0.0);
+            pull[k] = beyond * TENSION * tension * spacing * g;
             suction[k] = -COHESION * tension / spacing * (1.0 - fullness[k]).max(0.0);
         }
     }
