@@ -16,7 +16,8 @@ pub(super) const CASE: Case = Case {
             Laplace, 2 σ / R, within 5 %. Set swinging: the period of Rayleigh, 2π sqrt(ρ R³ / 8σ), \
             within 5 %. Half a drop on a plate: the contact angle of the plate, from the height of \
             the drop's centre, within 5 degrees. The strength of the force is one number in the \
-            engine, chosen at the coarser spacing so that the first row holds; all others follow.",
+            engine, chosen so that the pressures hold, and the repulsion of dry walls another, chosen \
+            so that the last row holds; all other rows follow.",
     run,
 };
 

@@ -85,8 +85,8 @@ impl Tensions {
 }
 
 /// How much of the cost of wetting a wall is its repulsion; the rest comes from its
-/// image. Measured, as [`TENSION`].
-const REPULSION: f32 = 0.43;
+/// image. Measured at 120°, as [`TENSION`].
+const REPULSION: f32 = 0.47;
 
 /// What a wall does to a liquid that touches it.
 #[derive(Clone, Copy, Debug)]
