@@ -99,8 +99,12 @@ impl World {
         self.refresh_sides();
         let reaches = self.fluids.iter().map(|(_, f)| f.wall_reach());
         let largest = reaches.fold(0.0, f32::max);
+        let has_softs = self.softs.iter().next().is_some();
         for (_, obstacle) in self.obstacles.iter_mut() {
             obstacle.prepare_walls(largest);
+            if has_softs {
+                obstacle.prepare_touch();
+            }
         }
         self.wall_speed = self.fastest_wall();
         let gravity = self.gravity.length();
@@ -452,10 +456,13 @@ impl World {
             .collect();
         self.contacts.extend(contacts.into_iter().flatten());
         let moved = collide(&mut bodies, dt);
-        for (k, _) in moved.iter().enumerate().filter(|(_, moved)| **moved) {
-            let again = bodies[k].pass_obstacles(others + k as u32, &around);
-            self.contacts.extend(again);
-        }
+        let again: Vec<Vec<Contact>> = (&mut bodies, moved)
+            .into_par_iter()
+            .enumerate()
+            .filter(|(_, (_, moved))| *moved)
+            .map(|(k, (soft, _))| soft.pass_obstacles(others + k as u32, &around))
+            .collect();
+        self.contacts.extend(again.into_iter().flatten());
         for soft in bodies {
             if let Some((point, speed)) = soft.runaway(RUNAWAY) {
                 return Err(StepError::SoftDiverged {

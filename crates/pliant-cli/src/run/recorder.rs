@@ -353,9 +353,11 @@ impl<'a> Recorder<'a> {
         // The first row is the start: nothing was computed for it.
         let timed: Vec<&Vec<f64>> = self.rows.iter().filter(|r| r[2] > 0.0).collect();
         let layers = STAGES.iter().enumerate().map(|(s, (_, name))| {
-            let values = timed.iter().map(|r| r[COLUMNS.len() + s]).collect();
+            let values: Vec<f64> = timed.iter().map(|r| r[COLUMNS.len() + s]).collect();
             ((*name).to_string(), values)
         });
+        // A stage that this scene has no use for would only fill the legend.
+        let layers = layers.filter(|(_, values)| values.iter().any(|v| *v > 1e-3));
         StackedChart {
             title: "Time per sub-step, by stage".into(),
             x_label: "time [s]".into(),

@@ -273,6 +273,9 @@ impl<'a> Viewer<'a> {
     pub fn settled_picture(&mut self) -> Picture {
         let view = self.place("view");
         self.read = self.lines().len();
+        // A viewer at rest draws only what changes, and a mouse that is there already does
+        // not move: so by way of another place.
+        self.move_to([view[0] - 24, view[1] + 8]);
         self.move_to([view[0] - 20, view[1] + 5]);
         // What was traced so far is in the next picture.
         self.wait_for("frame");

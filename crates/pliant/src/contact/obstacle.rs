@@ -94,6 +94,7 @@ impl Obstacle {
             reach,
             inside,
             walls: None,
+            touched: None,
         };
         Obstacle::new(name, Shape::Surface(surface))
     }
@@ -108,6 +109,7 @@ impl Obstacle {
             reach: f32::INFINITY,
             inside: Inside::Below(index),
             walls: None,
+            touched: None,
         };
         Obstacle::new(name, Shape::Surface(surface))
     }
@@ -386,6 +388,11 @@ impl Obstacle {
     /// Makes ready to find walls within `reach`.
     pub(crate) fn prepare_walls(&mut self, reach: f32) {
         self.shape.prepare_walls(reach);
+    }
+
+    /// Makes ready for many points that touch it.
+    pub(crate) fn prepare_touch(&mut self) {
+        self.shape.prepare_touch();
     }
 
     /// Calls `visit` with every wall within `reach` of `p`, the nearest of all

@@ -10,7 +10,7 @@ use super::skin::Skin;
 use super::triangle::closest_point;
 use super::wall::{Wall, WallFinder};
 use crate::mesh::TriMesh;
-use crate::space::{Bvh, Crossing, HeightIndex, SurfacePoint, TriangleIndex};
+use crate::space::{Bvh, Crossing, HeightIndex, NearestCells, SurfacePoint, TriangleIndex};
 
 #[derive(Clone)]
 pub(super) enum Shape {
@@ -33,6 +33,8 @@ pub(super) struct Surface {
     pub inside: Inside,
     /// Finds walls within the given reach; made when liquids need it.
     pub walls: Option<(WallFinder, f32)>,
+    /// Finds the nearest place within `reach`; made when soft bodies need it.
+    pub touched: Option<Arc<NearestCells>>,
 }
 
 /// What tells the inside of a surface from its outside.
@@ -110,7 +112,8 @@ impl Shape {
                     Inside::None | Inside::Below(_) => 0,
                 };
                 let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
-                s.index.bytes() + inside + walls
+                let touched = s.touched.as_ref().map_or(0, |t| t.bytes());
+                s.index.bytes() + inside + walls + touched
             }
             Shape::Waving(tube) => tube.bytes(),
             Shape::Skin(skin) => skin.bytes(),
@@ -127,6 +130,22 @@ impl Shape {
                 Inside::None | Inside::Below(_) => None,
             };
             s.walls = Some((WallFinder::new(&s.mesh, tree, reach), reach));
+        }
+    }
+
+    /// Makes ready for many points that touch it. Where an index is exact, as far as it
+    /// reaches, cells of nearest triangles answer in its place.
+    pub fn prepare_touch(&mut self) {
+        if let Shape::Surface(s) = self
+            && s.touched.is_none()
+            && s.reach.is_finite()
+            && s.index.distance_error() == 0.0
+        {
+            let tree = match &s.inside {
+                Inside::Mesh(tree) => tree.clone(),
+                Inside::None | Inside::Below(_) => Arc::new(Bvh::build(s.mesh.clone())),
+            };
+            s.touched = Some(Arc::new(NearestCells::new(tree, s.reach)));
         }
     }
 
@@ -252,6 +271,9 @@ impl Surface {
             && radius <= cells.reach()
             && self.index.distance_error() == 0.0
         {
+            return cells.closest(p, radius);
+        }
+        if let Some(cells) = &self.touched {
             return cells.closest(p, radius);
         }
         let mut best: Option<SurfacePoint> = None;

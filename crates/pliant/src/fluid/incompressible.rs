@@ -18,12 +18,12 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::cohesion::Cohesion;
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
 use super::images::{ChunkImages, Images, Seen, Sums as ImageSums};
 use super::pairs::{ChunkPairs, Found, Pairs, gradient_sum, sum_pairs};
+use super::tension::Surface;
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
 use super::yielding::Yielding;
@@ -71,11 +71,11 @@ pub struct Solved {
 pub(crate) struct Incompressible {
     pub kernel: CubicSpline,
     /// Of a particle, in m³.
-    volume: f32,
+    pub volume: f32,
     pub friction: Friction,
     pub grip: Grip,
     pub pairs: Pairs,
-    images: Images,
+    pub images: Images,
     pub yielding: Yielding,
     pub x: Vec<Vec3A>,
     pub v: Vec<Vec3A>,
@@ -93,7 +93,7 @@ pub(crate) struct Incompressible {
     /// Compression that the last iteration found.
     excess: Vec<f32>,
     pub viscosity: ViscositySolver,
-    pub cohesion: Cohesion,
+    pub surface: Surface,
 }
 
 /// Which of the two pressures is sought.
@@ -189,7 +189,7 @@ impl Incompressible {
             settled: Vec::new(),
             excess: Vec::new(),
             viscosity: ViscositySolver::default(),
-            cohesion: Cohesion::new(support_radius, spacing),
+            surface: Surface::default(),
         }
     }
 
@@ -507,6 +507,7 @@ impl Incompressible {
             + self.images.bytes()
             + self.yielding.bytes()
             + self.viscosity.bytes()
+            + self.surface.bytes()
     }
 }
 

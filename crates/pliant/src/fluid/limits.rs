@@ -60,6 +60,9 @@ pub struct StepBound {
 /// The share of the distance between particles that a wall may cross in a sub-step.
 const WALL_TRAVEL: f32 = 0.2;
 
+/// Share of `sqrt(ρ V / σ)` that a sub-step may last.
+const SURFACE_SWING: f32 = 0.15;
+
 impl Fluid {
     /// The largest sub-step in which walls of up to `speed` do not move through a
     /// layer of particles.
@@ -76,9 +79,10 @@ impl Fluid {
     /// Sound: Monaghan 1992. Viscosity: the discrete Laplacian of (3.15) has no
     /// eigenvalue above 30 ν / h² (twice the kernel's integral 15 / h²), and an
     /// explicit step decays without ringing up to its inverse. Tension: Brackbill
-    /// et al. 1992 with the support radius as the wave length. Incompressible liquids
-    /// have no sound, and their viscosity is implicit where it must be: particles may
-    /// move a share of the spacing, and fall a seventieth of the support radius from
+    /// et al. 1992 with the support radius as the wave length, and for incompressible
+    /// liquids the swing of one particle in the surface (found by trial: `tension.rs`).
+    /// Those have no sound, and their viscosity is implicit where it must be: particles
+    /// may move a share of the spacing, and fall a seventieth of the support radius from
     /// rest.
     pub fn step_bound(&self, cfl: f32, speed: f32, acceleration: f32) -> StepBound {
         let h = self.support_radius();
@@ -88,9 +92,11 @@ impl Fluid {
         // The lightest and most tense of several liquids.
         let tension = self.liquids().iter().map(|l| {
             let m = &l.material;
-            (m.density * h.powi(3) / (4.0 * std::f32::consts::PI * m.surface_tension)).sqrt()
+            (m.density * self.particle_volume() / m.surface_tension).sqrt()
         });
         let tension = tension.fold(f32::INFINITY, f32::min);
+        let ratio = h / self.settings().spacing;
+        let wave = tension * (ratio.powi(3) / (4.0 * std::f32::consts::PI)).sqrt();
         let diffusion = self.liquids().iter().map(|l| l.diffusivity);
         let diffusion = h * h / (30.0 * diffusion.fold(0.0, f32::max));
         let bounds = match self.settings().pressure {
@@ -100,13 +106,13 @@ impl Fluid {
                     StepLimit::SoundSpeed,
                 ),
                 (viscosity, StepLimit::Viscosity),
-                (tension, StepLimit::SurfaceTension),
+                (wave, StepLimit::SurfaceTension),
                 (0.5 * (h / acceleration).sqrt(), StepLimit::Acceleration),
             ],
             PressureMethod::Dfsph => [
                 (cfl * self.settings().spacing / speed, StepLimit::Speed),
                 (diffusion, StepLimit::Diffusion),
-                (tension, StepLimit::SurfaceTension),
+                (SURFACE_SWING * tension, StepLimit::SurfaceTension),
                 (0.12 * (h / acceleration).sqrt(), StepLimit::Acceleration),
             ],
         };

@@ -5,7 +5,7 @@
 //!
 //! - Incompressible liquids: `incompressible.rs` finds the pressure, over the lists of
 //!   `pairs.rs` and the mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
-//!   (walls), `thinning.rs` and `mixing.rs`; `cohesion.rs` is surface tension and
+//!   (walls), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
 //!   `kernels.rs` their kernels, `walls.rs` what walls add to them.
@@ -13,7 +13,6 @@
 //!   long a sub-step may be, `fill.rs` and `emitter.rs` make particles,
 //!   `sample.rs` tells what the liquid is at a place.
 
-mod cohesion;
 mod cubic;
 mod emitter;
 mod fill;
@@ -32,6 +31,7 @@ mod settings;
 mod sph;
 mod stages;
 mod state;
+mod tension;
 #[cfg(test)]
 mod test_random;
 mod thinning;

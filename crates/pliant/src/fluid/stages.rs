@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::incompressible::{Goal, Tolerances};
 use super::sph;
 use super::state::{Fluid, head};
+use super::tension::Wetting;
 use super::walls::Mirror;
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
@@ -177,7 +178,7 @@ impl Fluid {
     /// Computes the accelerations by pressure, viscosity and surface tension.
     /// Needs [`Fluid::compute_density`].
     pub(crate) fn compute_forces(&mut self, obstacles: &[(usize, &Obstacle)]) {
-        let Some(solver) = &self.solver else {
+        let Some(solver) = &mut self.solver else {
             sph::forces(self);
             return;
         };
@@ -193,9 +194,9 @@ impl Fluid {
         }
         if self.tensions.any {
             let last = obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
-            let mut wetting = vec![0.0; last];
+            let mut wetting = vec![Wetting::default(); last];
             for (i, obstacle) in obstacles {
-                wetting[*i] = 0.5 * (1.0 + obstacle.contact_angle.cos());
+                wetting[*i] = Wetting::of(obstacle.contact_angle);
             }
             solver.attract(
                 &self.tensions,

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::cohesion::Tensions;
 use super::incompressible::{Incompressible, Solved};
 use super::kernels::Kernels;
 use super::liquid::{Content, Liquid, MOST_LIQUIDS};
 use super::material::Material;
 use super::settings::{FluidSettings, PressureMethod, SettingsError};
+use super::tension::Tensions;
 use super::walls::Walls;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};

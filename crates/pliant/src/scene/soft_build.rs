@@ -6,8 +6,13 @@ use super::Scene;
 use super::check::{Part, Rule, is_near, too_far};
 use super::error::{Key, SceneError};
 use super::soft_keys::{self as d, Copies, SoftShape};
-use crate::mesh::{EvenSphere, Head, IcoSphere, LungShape, TriMesh, chance, read_mesh};
-use crate::soft::{Lung, Soft, SoftError, SoftSettings, sheet};
+use crate::mesh::{
+    EvenSphere, Head, IcoSphere, LungShape, TetBlock, TetMesh, TriMesh, Tube, chance, read_mesh,
+};
+use crate::soft::{Lung, Model, Soft, SoftError, SoftSettings, sheet};
+
+/// Tetrahedra of a solid.
+type Tets = Vec<[u32; 4]>;
 
 /// Most bodies of one entry.
 const MOST_COPIES: u32 = 100_000;
@@ -78,7 +83,7 @@ impl Scene {
             let key = [here[0], here[1], Key::Name(k)];
             self.at(&key, format!("soft body `{name}`: {message}"))
         };
-        let mut mesh = self.soft_shape(&s.shape).map_err(|e| fault("shape", e))?;
+        let (mut mesh, tets) = self.soft_shape(&s.shape).map_err(|e| fault("shape", e))?;
         let [x, y, z] = s.rotate.to_array().map(f32::to_radians);
         let turn = Quat::from_euler(EulerRot::ZYX, z, y, x);
         mesh.transform(s.scale, turn, s.translate + shift);
@@ -100,12 +105,25 @@ impl Scene {
             lung.patient =
                 Some(curve.map_err(|e| fault("patient", format!("{}: {e}", path.display())))?);
         }
+        let mut model = s.model.clone();
+        match (&mut model, &s.shape) {
+            (Model::Woven(woven), SoftShape::Sheet { cells, .. }) => woven.cells = *cells,
+            (Model::Woven(_), _) => {
+                return Err(fault("model", "only a sheet is woven".into()));
+            }
+            (Model::Bones(bones), _) => {
+                let place = |p: &Vec3| turn * (s.scale * *p) + s.translate + shift;
+                bones.chain = bones.chain.iter().map(place).collect();
+            }
+            _ => {}
+        }
         let settings = SoftSettings {
             name: name.clone(),
             controls: s.controls,
             changes: s.change.clone(),
             scaling: s.scaling,
             mass: s.mass,
+            model,
             body: s.body,
             fluidity: s.fluidity,
             volume,
@@ -114,7 +132,14 @@ impl Scene {
             drag: s.drag,
             contact: s.contact,
         };
-        let mut soft = Soft::new(settings, mesh).map_err(|e| {
+        let made = match tets {
+            None => Soft::new(settings, mesh),
+            Some(tets) => {
+                let points = mesh.vertices;
+                Soft::solid(settings, TetMesh { points, tets })
+            }
+        };
+        let mut soft = made.map_err(|e| {
             let place = match &e {
                 SoftError::Mesh(_) => "shape",
                 SoftError::Lung(_) => "volume",
@@ -135,7 +160,31 @@ impl Scene {
         Ok(soft)
     }
 
-    fn soft_shape(&self, shape: &SoftShape) -> Result<TriMesh, String> {
+    /// A shape, and the tetrahedra inside if it is a solid.
+    fn soft_shape(&self, shape: &SoftShape) -> Result<(TriMesh, Option<Tets>), String> {
+        let text = |e: &dyn std::fmt::Display| e.to_string();
+        if let SoftShape::Bar {
+            center,
+            size,
+            cells,
+        } = *shape
+        {
+            let block = TetBlock {
+                min: center - 0.5 * size,
+                max: center + 0.5 * size,
+                cells: [cells, 1, 1],
+            };
+            let mesh = block.build().map_err(|e| text(&e))?;
+            let skin = TriMesh {
+                triangles: mesh.surface(),
+                vertices: mesh.points,
+            };
+            return Ok((skin, Some(mesh.tets)));
+        }
+        Ok((self.soft_surface(shape)?, None))
+    }
+
+    fn soft_surface(&self, shape: &SoftShape) -> Result<TriMesh, String> {
         let text = |e: &dyn std::fmt::Display| e.to_string();
         match *shape {
             SoftShape::Sphere {
@@ -173,6 +222,21 @@ impl Scene {
                     Err("a sheet needs a positive `size` and from 1 to 1000 `cells`".into())
                 }
             }
+            SoftShape::Bar { .. } => Err("a bar is a solid".into()),
+            SoftShape::Tube {
+                ref path,
+                radius,
+                segments,
+                rings,
+            } => Tube {
+                path: path.clone(),
+                radius,
+                segments,
+                smooth_rings: Some(rings),
+                capped: true,
+            }
+            .build()
+            .map_err(|e| text(&e)),
             SoftShape::Head { height, points } => {
                 Head { height, points }.build().map_err(|e| text(&e))
             }
@@ -206,6 +270,9 @@ fn section_of(key: &str) -> &'static str {
         "thickness" | "friction" => "contact",
         "pressure" | "outside" | "molecules" | "hold" | "period" | "amplitude" => "volume",
         "reach" | "viscosity" => "fluidity",
+        "distance" | "area" | "tension" | "shear" | "air" | "stretch" | "normal_drag"
+        | "tangent_drag" | "drag_limit" | "half_damping" | "history_drag" | "viscous_drag"
+        | "water" | "muscle" => "model",
         _ => "body",
     }
 }

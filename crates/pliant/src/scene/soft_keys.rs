@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::field::Region;
 use crate::soft::{
-    Change, Controls, Fluidity, Scaling, SoftIntegrator, Springs, SurfaceMass, Touching, Volume,
+    Change, Controls, Fluidity, Model, Scaling, SoftIntegrator, Springs, SurfaceMass, Touching,
+    Volume,
 };
 
 /// A soft surface body: springs, a fluid skin and gas inside (Mesit 2010).
@@ -30,7 +31,10 @@ pub struct Soft {
     /// How heavy it is; 1 kg/m² if left out.
     #[serde(default)]
     pub mass: SurfaceMass,
-    /// What keeps its shape.
+    /// What keeps its shape: springs, or one of the models that Mesit 2010 maps onto its own.
+    #[serde(default)]
+    pub model: Model,
+    /// The springs that keep its shape.
     #[serde(default)]
     pub body: Springs,
     /// What makes its surface flow.
@@ -144,6 +148,31 @@ pub enum SoftShape {
         /// Squares along each side.
         cells: [u32; 2],
     },
+    /// A solid bar of tetrahedra along x, one cell thick, for the model `energies`.
+    Bar {
+        /// Centre.
+        #[schemars(with = "[f32; 3]")]
+        center: Vec3,
+        /// Sides.
+        #[schemars(with = "[f32; 3]")]
+        size: Vec3,
+        /// Cells along x.
+        cells: u32,
+    },
+    /// A closed tube around a smooth line.
+    Tube {
+        /// Points of the line.
+        #[schemars(with = "Vec<[f32; 3]>")]
+        path: Vec<Vec3>,
+        /// Radius.
+        radius: f32,
+        /// Points around it.
+        #[serde(default = "default_segments")]
+        segments: u32,
+        /// Rings along it.
+        #[serde(default = "default_rings")]
+        rings: u32,
+    },
     /// A head with a face that looks along z, its middle at the origin; 4,721 points as
     /// in Mesit 2010, 5.1.2.
     Head {
@@ -185,6 +214,14 @@ fn default_scale() -> f32 {
 
 fn default_points() -> u32 {
     1986
+}
+
+fn default_segments() -> u32 {
+    16
+}
+
+fn default_rings() -> u32 {
+    40
 }
 
 fn default_head() -> u32 {

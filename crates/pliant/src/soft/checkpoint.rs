@@ -21,6 +21,11 @@ impl Soft {
             }
         }
         out.f32s(&self.inverse_mass);
+        if let Some(model) = &self.model {
+            let numbers = model.numbers();
+            out.u64(numbers.len() as u64);
+            out.f32s(&numbers);
+        }
         if let Some(b) = &self.breath {
             out.f64(b.clock);
             out.f32(b.target);
@@ -52,6 +57,14 @@ impl Soft {
             }
         }
         from.f32s(&mut self.inverse_mass)?;
+        if let Some(model) = &mut self.model {
+            let count = from.count(4)?;
+            let mut numbers = vec![0.0; count];
+            from.f32s(&mut numbers)?;
+            if !model.restore(&numbers) {
+                return Err(CheckpointError::Damaged("a model has other numbers"));
+            }
+        }
         if let Some(b) = &mut self.breath {
             b.clock = from.f64()?;
             b.target = from.f32()?;

@@ -1,9 +1,10 @@
 //! Soft bodies against each other and against themselves.
 //!
-//! All points that can touch anything go into one hash with one point per cell on average
-//! (dynamic cell size, Mesit 2010, 4.5-4.8). Mesit 2010 tests points against points. That
-//! lets faces slip between points, so by default the points found only say where to look:
-//! every point is tested against the triangles around the points near it.
+//! Mesit 2010 puts all points into one hash with one point per cell on average (dynamic
+//! cell size, 4.5-4.8) and tests points against points (`points_only`). That lets faces slip
+//! between points, so by default the points found only say where to look: every point in the
+//! box of another body is tested against the triangles around the points near it, found in
+//! the grid of liquids.
 //!
 //! Which side of a triangle a point belongs to is known from the start of the sub-step,
 //! when nothing had passed through anything yet; so what has crossed in this sub-step is
@@ -18,7 +19,7 @@ use super::state::Soft;
 use super::topology::area_normal;
 use crate::contact::triangle::closest_point;
 use crate::math::{Aabb, XyzVec};
-use crate::space::{CellSize, ModuloHash, NeighbourSearch};
+use crate::space::{CellGrid, CellSize, ModuloHash, NeighbourSearch};
 
 /// Points per task.
 const CHUNK: usize = 256;
@@ -48,61 +49,65 @@ struct Meeting {
 /// points are then on a new way that obstacles have not seen yet.
 pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
     let mut moved = vec![false; bodies.len()];
-    let boxes: Vec<Aabb> = bodies
-        .iter()
-        .map(|b| b.bounds().grown(b.thickness + 0.5 * b.mean_edge()))
-        .collect();
-    let mut places = Vec::new();
-    let mut points = XyzVec::default();
-    let mut radius = 0.0f32;
-    for (k, body) in bodies.iter().enumerate() {
-        let own = body.settings.contact.own;
-        let others: Vec<Aabb> = (0..bodies.len())
-            .filter(|&j| j != k && boxes[j].overlaps(&boxes[k]))
-            .map(|j| boxes[j])
-            .collect();
-        if others.is_empty() && !own {
-            continue;
-        }
-        for (i, &p) in body.position.iter().enumerate() {
-            if own || others.iter().any(|b| b.contains(p.into())) {
-                let (body, point) = (k as u32, i as u32);
-                places.push(Place { body, point });
-                points.push(p.into());
-            }
-        }
-        radius = radius.max(reach(body));
-    }
+    let (places, points, radius) = near_others(bodies);
     if places.is_empty() {
         return moved;
     }
-    let mut hash = ModuloHash::with(CellSize::OnePointPerCell, None);
-    hash.build(points.view(), radius);
     let bodies_now: &[&mut Soft] = bodies;
+    let literal = bodies.iter().any(|b| b.settings.contact.points_only);
+    let (mut hash, mut grid);
+    let search: &(dyn NeighbourSearch + Sync) = if literal {
+        hash = ModuloHash::with(CellSize::OnePointPerCell, None);
+        hash.build(points.view(), radius);
+        &hash
+    } else {
+        grid = CellGrid::default();
+        grid.build(points.view(), radius);
+        &grid
+    };
+    // Number of the first triangle of each body among all.
+    let mut triangles = 0;
+    let first: Vec<usize> = bodies
+        .iter()
+        .map(|b| {
+            let first = triangles;
+            triangles += b.topology.triangles.len();
+            first
+        })
+        .collect();
     let parts: Vec<Vec<Meeting>> = places
         .par_chunks(CHUNK)
-        .map(|chunk| {
-            let mut found = Vec::new();
-            let mut near: Vec<u32> = Vec::new();
-            let mut tested: Vec<(u32, u32)> = Vec::new();
-            for &place in chunk {
-                near.clear();
-                let p = bodies_now[place.body as usize].position[place.point as usize];
-                hash.for_each_within(points.view(), p.into(), &mut |j| near.push(j));
-                near.sort_unstable();
-                tested.clear();
-                for &j in &near {
-                    meet(
-                        bodies_now,
-                        place,
-                        places[j as usize],
-                        &mut tested,
-                        &mut found,
-                    );
+        .enumerate()
+        .map_init(
+            || (vec![0u32; triangles], Vec::new()),
+            |(tested, near), (k, chunk)| {
+                let mut found = Vec::new();
+                for (i, &place) in chunk.iter().enumerate() {
+                    let number = (k * CHUNK + i) as u32;
+                    let own = &*bodies_now[place.body as usize];
+                    near.clear();
+                    let p = own.position[place.point as usize];
+                    search.for_each_within(points.view(), p.into(), &mut |j| {
+                        let other = places[j as usize].body;
+                        if j != number && (other != place.body || own.settings.contact.own) {
+                            near.push(j);
+                        }
+                    });
+                    near.sort_unstable();
+                    for &j in &*near {
+                        let other = places[j as usize];
+                        let tested = &mut tested[first[other.body as usize]..];
+                        let once = |t: u32| {
+                            let new = tested[t as usize] != number + 1;
+                            tested[t as usize] = number + 1;
+                            new
+                        };
+                        meet(bodies_now, place, other, once, &mut found);
+                    }
                 }
-            }
-            found
-        })
+                found
+            },
+        )
         .collect();
     for meeting in parts.iter().flatten() {
         moved[meeting.point.body as usize] = true;
@@ -115,6 +120,51 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
         answer(bodies, meeting, h);
     }
     moved
+}
+
+/// All points that are in the box around another body, or of a body that touches itself;
+/// and how far they must look.
+fn near_others(bodies: &[&mut Soft]) -> (Vec<Place>, XyzVec, f32) {
+    let boxes: Vec<Aabb> = bodies
+        .par_iter()
+        .map(|b| b.bounds().grown(b.thickness + 0.5 * b.mean_edge()))
+        .collect();
+    // Boxes that overlap, found along x.
+    let mut order: Vec<u32> = (0..bodies.len() as u32).collect();
+    order.sort_by(|&a, &b| {
+        let start = |k: u32| boxes[k as usize].min.x;
+        start(a).total_cmp(&start(b))
+    });
+    let mut others: Vec<Vec<u32>> = vec![Vec::new(); bodies.len()];
+    for (i, &a) in order.iter().enumerate() {
+        let own = boxes[a as usize];
+        let until = |b: &&u32| boxes[**b as usize].min.x <= own.max.x;
+        for &b in order[i + 1..].iter().take_while(until) {
+            if boxes[b as usize].overlaps(&own) {
+                others[a as usize].push(b);
+                others[b as usize].push(a);
+            }
+        }
+    }
+    let mut places = Vec::new();
+    let mut points = XyzVec::default();
+    let mut radius = 0.0f32;
+    for (k, body) in bodies.iter().enumerate() {
+        let own = body.settings.contact.own;
+        if others[k].is_empty() && !own {
+            continue;
+        }
+        let inside = |p: Vec3| others[k].iter().any(|&b| boxes[b as usize].contains(p));
+        for (i, &p) in body.position.iter().enumerate() {
+            if own || inside(p.into()) {
+                let (body, point) = (k as u32, i as u32);
+                places.push(Place { body, point });
+                points.push(p.into());
+            }
+        }
+        radius = radius.max(reach(body));
+    }
+    (places, points, radius)
 }
 
 /// How far from a point the points of the triangles that it can touch may be.
@@ -134,14 +184,11 @@ fn meet(
     bodies: &[&mut Soft],
     place: Place,
     other: Place,
-    tested: &mut Vec<(u32, u32)>,
+    mut once: impl FnMut(u32) -> bool,
     found: &mut Vec<Meeting>,
 ) {
     let (own, body) = (&*bodies[place.body as usize], &*bodies[other.body as usize]);
     let same = place.body == other.body;
-    if place == other || (same && !own.settings.contact.own) {
-        return;
-    }
     let thickness = own.thickness + body.thickness;
     let p = own.position[place.point as usize];
     if own.settings.contact.points_only {
@@ -166,10 +213,9 @@ fn meet(
         return;
     }
     for &t in body.topology.corners_of(other.point as usize) {
-        if tested.contains(&(other.body, t)) {
+        if !once(t) {
             continue;
         }
-        tested.push((other.body, t));
         let corners = body.topology.triangles[t as usize];
         if same
             && corners
@@ -179,6 +225,18 @@ fn meet(
             continue;
         }
         let now = corners.map(|c| body.position[c as usize]);
+        let upright = area_normal(now[0], now[1], now[2]);
+        // So far from its plane, on either side, it touches in no way.
+        let height = (p - now[0]).dot(upright);
+        let beyond = 2.0 * thickness + 0.5 * body.mean_edge();
+        let most = if height > 0.0 && !same && body.is_closed() {
+            thickness
+        } else {
+            beyond
+        };
+        if height * height > most * most * upright.length_squared() {
+            continue;
+        }
         let near = closest_point(p.into(), now.map(Vec3::from));
         let before = corners.map(|c| body.previous[c as usize]);
         let normal_before = area_normal(before[0], before[1], before[2]);
@@ -191,15 +249,13 @@ fn meet(
             height >= 0.0 || body.is_closed()
         };
         let side = if outside { 1.0 } else { -1.0 };
-        let normal = area_normal(now[0], now[1], now[2]).normalize_or_zero() * side;
+        let normal = upright.normalize_or_zero() * side;
         let away = p - Vec3A::from(near.point);
         let distance = away.length();
-        let beyond = away.dot(normal) < 0.0;
+        let crossed = away.dot(normal) < 0.0;
         // Beyond its own side only if it is straight behind the triangle, not past its rim.
-        let behind = beyond && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
-        if !(distance < thickness && !beyond
-            || behind && distance < 2.0 * thickness + 0.5 * body.mean_edge())
-        {
+        let behind = crossed && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
+        if !(distance < thickness && !crossed || behind && distance < beyond) {
             continue;
         }
         let (normal, depth) = if behind {

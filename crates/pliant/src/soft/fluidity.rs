@@ -31,8 +31,9 @@ pub(super) struct SurfaceFluid {
     grid: CellGrid,
     /// Densities at rest.
     rest: Vec<f32>,
-    pub density: Vec<f32>,
-    pub pressure: Vec<f32>,
+    density: Vec<f32>,
+    /// Of every point: pressure, volume m/ρ, density.
+    state: Vec<[f32; 3]>,
 }
 
 /// A surface's points and what its fluid is made of.
@@ -51,7 +52,7 @@ impl SurfaceFluid {
         let mut fluid = SurfaceFluid {
             radius: surface.settings.reach * mean_edge,
             density: vec![0.0; n],
-            pressure: vec![0.0; n],
+            state: vec![[0.0; 3]; n],
             rest: vec![0.0; n],
             ..SurfaceFluid::default()
         };
@@ -150,8 +151,11 @@ impl SurfaceFluid {
         self.find(surface);
         self.sum_density(surface);
         let stiffness = surface.settings.stiffness;
-        let (density, rest) = (&self.density, &self.rest);
-        fill(&mut self.pressure, |i| stiffness * (density[i] - rest[i]));
+        let (density, rest, mass) = (&self.density, &self.rest, surface.mass);
+        fill(&mut self.state, |i| {
+            let pressure = stiffness * (density[i] - rest[i]);
+            [pressure, mass[i] / density[i], density[i]]
+        });
     }
 
     /// Pressure and viscosity on point `i` (3.54-3.56) in N, without β.
@@ -165,7 +169,7 @@ impl SurfaceFluid {
         let slope = 45.0 / (PI * h.powi(6));
         let physical = surface.scaling == Scaling::Physical;
         let (own, velocity) = (surface.position[i], surface.velocity[i]);
-        let (pressure, density) = (self.pressure[i], self.density[i]);
+        let [pressure, own_volume, density] = self.state[i];
         let viscosity = surface.settings.viscosity;
         let sign = if surface.settings.printed_difference {
             -1.0
@@ -181,25 +185,24 @@ impl SurfaceFluid {
                 continue;
             }
             let r = r2.sqrt();
-            let away = away / r;
+            let inverse = 1.0 / r;
             let near = h - r;
-            let volume = surface.mass[j] / self.density[j];
-            sum += (0.5 * volume * (pressure + sign * self.pressure[j]) * near * near) * away;
+            let [their_pressure, volume, their_density] = self.state[j];
+            let pushed = 0.5 * (pressure + sign * their_pressure) * near * inverse;
             if viscosity > 0.0 {
                 let relative = surface.velocity[j] - velocity;
-                sum += if physical {
-                    let mean = 0.5 * (density + self.density[j]);
-                    (viscosity * mean * volume * near * relative.dot(away)) * away
+                if physical {
+                    let mean = 0.5 * (density + their_density);
+                    let slowed = viscosity * mean * relative.dot(away) * (inverse * inverse);
+                    sum += (volume * near * (pushed + slowed)) * away;
                 } else {
-                    viscosity * volume * near * relative
-                };
+                    sum += (volume * near) * (pushed * away + viscosity * relative);
+                }
+            } else {
+                sum += (volume * near * pushed) * away;
             }
         }
-        let own_volume = if physical {
-            surface.mass[i] / density
-        } else {
-            1.0
-        };
+        let own_volume = if physical { own_volume } else { 1.0 };
         (slope * own_volume) * sum
     }
 

@@ -4,12 +4,15 @@ use glam::{DMat3, DVec3, Mat3A, Vec3A};
 
 use super::parallel::{fill, sum};
 use super::settings::SoftIntegrator;
-use super::topology::{Link, Topology};
+use super::springs::Stretched;
+use super::topology::Topology;
 
 /// Most iterations of conjugate gradients.
 const ITERATIONS: usize = 60;
 /// The solver ends when the residual is this share of the right-hand side.
 const TOLERANCE: f64 = 1e-4;
+/// Points whose moments are summed in single precision.
+const FEW: usize = 32;
 
 /// What a change of velocity follows from.
 pub(super) struct Impulse<'a> {
@@ -23,6 +26,7 @@ pub(super) struct Impulse<'a> {
     /// Springs are stiff along their direction, and across it only as far as they are
     /// stretched; otherwise all ways alike, as in Mesit 2010.
     pub directed: bool,
+    pub springs: &'a [Stretched],
     /// In N.
     pub force: &'a [Vec3A],
     pub h: f32,
@@ -78,8 +82,8 @@ impl Impulse<'_> {
                 });
                 fill(change, |i| {
                     let mut sum = Vec3A::ZERO;
-                    for link in self.topology.links_of(i) {
-                        sum += link.stiffness * estimate[link.other as usize];
+                    for (j, stiffness) in self.topology.stiff_links_of(i) {
+                        sum += stiffness * estimate[j];
                     }
                     let all = h * self.force[i] + implicit * sum;
                     free(i, all / self.diagonal(i, implicit))
@@ -110,49 +114,36 @@ impl Impulse<'_> {
         }
     }
 
+    /// Inverts what every point resists with in the directed form of (3.70). Called once
+    /// per sub-step, before [`Impulse::solve`].
+    pub fn prepare(&self, how: SoftIntegrator, scratch: &mut Scratch) {
+        if !(how == SoftIntegrator::Kang && self.directed) {
+            return;
+        }
+        let implicit = self.h * self.h * self.alpha;
+        scratch.inverse.resize(self.position.len(), Mat3A::ZERO);
+        fill(&mut scratch.inverse, |i| {
+            if self.inverse_mass[i] == 0.0 {
+                return Mat3A::ZERO;
+            }
+            let block = self
+                .topology
+                .block_of(i, self.springs, self.mass(i), implicit);
+            inverse_of_symmetric(block)
+        });
+    }
+
     /// (3.70) with the springs' own directions. With the same stiffness all ways, as
     /// printed, a skin of short springs hardly yields to the gas behind it, while gravity
     /// pulls it in full: bodies sag in where their mesh is finest.
     fn kang_directed(&self, change: &mut [Vec3A], scratch: &mut Scratch) {
         let h = self.h;
         let implicit = h * h * self.alpha;
-        let (inverse, estimate) = (&mut scratch.inverse, &mut scratch.estimate);
-        inverse.resize(change.len(), Mat3A::ZERO);
+        let (inverse, estimate) = (&scratch.inverse, &mut scratch.estimate);
         estimate.resize(change.len(), Vec3A::ZERO);
-        // Direction of a spring, stiffness along it beyond that across, and that across.
-        let spring = |i: usize, link: &Link| {
-            let way = self.position[link.other as usize] - self.position[i];
-            let length = way.length().max(1e-20);
-            let across = link.stiffness * (1.0 - link.rest / length).max(0.0);
-            (way / length, link.stiffness - across, across)
-        };
-        fill(inverse, |i| {
-            if self.inverse_mass[i] == 0.0 {
-                return Mat3A::ZERO;
-            }
-            let mut all = 0.0;
-            let mut columns = [Vec3A::ZERO; 3];
-            for link in self.topology.links_of(i) {
-                let (n, along, across) = spring(i, link);
-                all += across;
-                let stiff = along * n;
-                columns[0] += n.x * stiff;
-                columns[1] += n.y * stiff;
-                columns[2] += n.z * stiff;
-            }
-            let own = self.mass(i) + implicit * all;
-            let [x, y, z] = columns.map(|c| implicit * c);
-            let x = x + own * Vec3A::X;
-            Mat3A::from_cols(x, y + own * Vec3A::Y, z + own * Vec3A::Z).inverse()
-        });
         fill(estimate, |i| h * (inverse[i] * self.force[i]));
         fill(change, |i| {
-            let mut sum = Vec3A::ZERO;
-            for link in self.topology.links_of(i) {
-                let (n, along, across) = spring(i, link);
-                let theirs = estimate[link.other as usize];
-                sum += (along * n.dot(theirs)) * n + across * theirs;
-            }
+            let sum = self.topology.handed_on(i, self.springs, estimate);
             inverse[i] * (h * self.force[i] + implicit * sum)
         });
     }
@@ -161,8 +152,8 @@ impl Impulse<'_> {
     #[inline]
     fn pull(&self, i: usize, x: &[Vec3A]) -> Vec3A {
         let mut sum = -self.stiffness[i] * x[i];
-        for link in self.topology.links_of(i) {
-            sum += link.stiffness * x[link.other as usize];
+        for (j, stiffness) in self.topology.stiff_links_of(i) {
+            sum += stiffness * x[j];
         }
         self.alpha * sum
     }
@@ -219,19 +210,19 @@ impl Impulse<'_> {
     pub fn keep_momentum(&self, change: &mut [Vec3A]) {
         let n = change.len();
         let about = self.position[0];
-        let wide = |v: Vec3A| glam::Vec3::from(v).as_dvec3();
         let before: &[Vec3A] = change;
-        let missing = sum(n, |i| {
-            let (m, r) = (f64::from(self.mass(i)), wide(self.position[i] - about));
-            let push = f64::from(self.h) * wide(self.force[i]) - m * wide(before[i]);
-            Moments {
-                mass: m,
-                first: m * r,
-                push,
-                twist: r.cross(push),
-                // Σ m r rᵀ.
-                second: [m * r.x * r, m * r.y * r, m * r.z * r],
+        // Few points at a time in single precision, their sums in double.
+        let missing = sum(n.div_ceil(FEW), |k| {
+            let mut few = FewMoments::default();
+            for (i, change) in before.iter().enumerate().skip(k * FEW).take(FEW) {
+                few.add(
+                    self.mass(i),
+                    self.position[i] - about,
+                    self.h * self.force[i],
+                    *change,
+                );
             }
+            few.wide()
         });
         let center = missing.first / missing.mass;
         let drift = missing.push / missing.mass;
@@ -254,8 +245,56 @@ impl Impulse<'_> {
     }
 }
 
+/// The inverse of a symmetric matrix with positive eigenvalues.
+#[inline]
+fn inverse_of_symmetric(m: Mat3A) -> Mat3A {
+    let x = m.y_axis.cross(m.z_axis);
+    let y = m.z_axis.cross(m.x_axis);
+    let z = m.x_axis.cross(m.y_axis);
+    // The inverse is symmetric too, so rows are columns.
+    let scale = 1.0 / x.dot(m.x_axis);
+    Mat3A::from_cols(scale * x, scale * y, scale * z)
+}
+
 fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+/// Sums over a few points.
+#[derive(Clone, Copy, Default)]
+struct FewMoments {
+    mass: f32,
+    first: Vec3A,
+    push: Vec3A,
+    twist: Vec3A,
+    second: [Vec3A; 3],
+}
+
+impl FewMoments {
+    #[inline]
+    fn add(&mut self, mass: f32, place: Vec3A, impulse: Vec3A, change: Vec3A) {
+        let weighed = mass * place;
+        let push = impulse - mass * change;
+        self.mass += mass;
+        self.first += weighed;
+        self.push += push;
+        self.twist += place.cross(push);
+        // Σ m r rᵀ.
+        self.second[0] += place.x * weighed;
+        self.second[1] += place.y * weighed;
+        self.second[2] += place.z * weighed;
+    }
+
+    fn wide(self) -> Moments {
+        let wide = |v: Vec3A| glam::Vec3::from(v).as_dvec3();
+        Moments {
+            mass: f64::from(self.mass),
+            first: wide(self.first),
+            push: wide(self.push),
+            twist: wide(self.twist),
+            second: self.second.map(wide),
+        }
+    }
 }
 
 /// Sums over a body.

@@ -336,10 +336,14 @@ impl Breath {
         self.clock += f64::from(h);
         let (recoil, effort) = (self.recoil, CM_H2O * lung.effort);
         let forced = deep(phase.0);
+        // A normal exhalation is passive: muscles brake it, and let go with the air that is
+        // left to go. At its end nothing but recoil is there, and tissue that pulls harder
+        // than that makes the lung smaller than it was.
+        let braking = if inhaling || forced { 1.0 } else { filled };
         Drive {
             rate: (self.target - volume) / h.max(FOLLOWING),
             least: if forced { recoil - effort } else { recoil },
-            most: recoil + effort,
+            most: recoil + braking * effort,
         }
     }
 }

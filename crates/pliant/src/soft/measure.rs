@@ -99,16 +99,11 @@ impl Soft {
                 let v = Vec3::from(self.velocity[i]).as_dvec3();
                 energy.kinetic += 0.5 * f64::from(self.topology.mass[i]) * v.length_squared();
             }
-            for link in self
-                .topology
-                .links_of(i)
-                .iter()
-                .filter(|l| l.other as usize > i)
-            {
-                let now = self.position[i].distance(self.position[link.other as usize]);
-                let pull = f64::from(now - link.rest);
-                energy.elastic += 0.5 * f64::from(link.stiffness) * pull * pull;
-            }
+        }
+        for spring in &self.topology.springs {
+            let [i, j] = spring.ends.map(|e| self.position[e as usize]);
+            let pull = f64::from(i.distance(j) - spring.rest);
+            energy.elastic += 0.5 * f64::from(spring.stiffness) * pull * pull;
         }
         energy.elastic *= f64::from(self.settings.controls.alpha);
         energy

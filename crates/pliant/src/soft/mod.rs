@@ -3,10 +3,12 @@
 //! - `settings.rs`: [`SoftSettings`]: what a body is made of, and the four numbers
 //!   α, β, γ, δ that weigh its forces; start here.
 //! - `state.rs`: [`Soft`]: the arrays of a body; `topology.rs` its edges and springs.
-//! - `advance.rs`: one sub-step; `integrate.rs` the integrators; `fluidity.rs` the SPH of
+//! - `advance.rs`: one sub-step; `springs.rs` what springs do; `gas.rs` what fills them;
+//!   `integrate.rs` the integrators; `fluidity.rs` the SPH of
 //!   the skin; `parallel.rs` loops and sums whose bits do not depend on threads.
 //! - `lung.rs`: how a lung breathes.
 //! - `contact.rs`: points against obstacles; `collide.rs`: bodies against each other.
+//! - `models/`: the seven models that Mesit 2010 maps onto its own.
 //! - `measure.rs`: volume, sphericity, bumpiness, energies; `checkpoint.rs`.
 
 mod advance;
@@ -14,11 +16,14 @@ mod checkpoint;
 mod collide;
 mod contact;
 mod fluidity;
+mod gas;
 mod integrate;
 mod lung;
 mod measure;
+mod models;
 mod parallel;
 mod settings;
+mod springs;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,6 +33,10 @@ pub(crate) use collide::collide;
 pub use contact::Surroundings;
 pub use lung::{CM_H2O, Condition, Lung, LungError, LungVolumes};
 pub use measure::SoftEnergy;
+pub use models::{
+    Bones, Conditions, Energies, Film, Model, Positions, Prisms, Swing, Underwater, VideoCamera,
+    Woven, film_error, half_derivative,
+};
 pub use settings::{
     Breathing, Change, Controls, Damping, Fluidity, Scaling, SoftError, SoftIntegrator,
     SoftSettings, Springs, SurfaceMass, Touching, Volume, VolumeMeasure,

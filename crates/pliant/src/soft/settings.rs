@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::lung::{Lung, LungError};
+use super::models::Model;
 
 /// Everything about a soft body but its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,9 @@ pub struct SoftSettings {
     pub scaling: Scaling,
     /// How heavy it is.
     pub mass: SurfaceMass,
-    /// What keeps its shape.
+    /// What keeps its shape: springs, or another model.
+    pub model: Model,
+    /// The springs that keep its shape.
     pub body: Springs,
     /// What makes its surface flow.
     pub fluidity: Fluidity,
@@ -44,6 +47,7 @@ impl SoftSettings {
             changes: Vec::new(),
             scaling: Scaling::default(),
             mass: SurfaceMass::default(),
+            model: Model::Springs,
             body: Springs::default(),
             fluidity: Fluidity::default(),
             volume: Volume::default(),
@@ -361,6 +365,10 @@ impl SoftSettings {
     /// Refuses numbers that no body can have.
     pub fn check(&self) -> Result<(), SoftError> {
         self.controls.check()?;
+        self.model.check()?;
+        if self.model != Model::Springs && self.volume.lung.is_some() {
+            return Err(SoftError::Mesh("a lung is made of springs".into()));
+        }
         let mut last = 0.0;
         for change in &self.changes {
             change.controls.check()?;

@@ -5,10 +5,12 @@ use glam::{Vec3, Vec3A};
 use super::fluidity::{Surface, SurfaceFluid};
 use super::integrate::Scratch;
 use super::lung::{Breath, LungVolumes};
+use super::models::{ModelState, Start, outer_points_only};
 use super::settings::{Controls, SoftError, SoftSettings};
+use super::springs::Stretched;
 use super::topology::Topology;
 use crate::math::{Aabb, Xyz, XyzVec};
-use crate::mesh::TriMesh;
+use crate::mesh::{TetMesh, TriMesh};
 use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
 
 /// Sub-steps in which a lung comes to rest before its first breath.
@@ -51,6 +53,12 @@ pub struct Soft {
     pub(super) stiffness: Vec<f32>,
     /// Normals of the triangles, twice their area long.
     pub(super) normal: Vec<Vec3A>,
+    /// How the enclosed volume changes with the place of each point, in m².
+    pub(super) gradient: Vec<Vec3A>,
+    /// The enclosed volume in m³ that belongs to `normal`.
+    pub(super) enclosed: f64,
+    /// What the springs do in this sub-step.
+    pub(super) springs: Vec<Stretched>,
     pub(super) force: Vec<Vec3A>,
     /// Change of velocity by one Pa in a lung.
     pub(super) response: Vec<Vec3A>,
@@ -70,6 +78,8 @@ pub struct Soft {
     /// Pressure of the gas above that outside in the last sub-step, in Pa, without γ.
     pub(super) pressure: f32,
     pub(super) breath: Option<Breath>,
+    /// What keeps its shape in place of springs.
+    pub(super) model: Option<ModelState>,
     position_view: XyzVec,
     velocity_view: XyzVec,
 }
@@ -77,6 +87,29 @@ pub struct Soft {
 impl Soft {
     /// A body at rest in the shape of `mesh`.
     pub fn new(settings: SoftSettings, mesh: TriMesh) -> Result<Soft, SoftError> {
+        Soft::with_tets(settings, mesh, &[])
+    }
+
+    /// A solid at rest for [`super::Energies`]: its tetrahedra keep their volumes. All its
+    /// points must lie on its surface, as those of a bar or a plate of one cell do.
+    pub fn solid(settings: SoftSettings, mesh: TetMesh) -> Result<Soft, SoftError> {
+        let surface = mesh.surface();
+        if !outer_points_only(mesh.points.len(), &surface) {
+            let message = "a soft solid must be one cell thick: it has points inside";
+            return Err(SoftError::Mesh(message.into()));
+        }
+        let skin = TriMesh {
+            vertices: mesh.points,
+            triangles: surface,
+        };
+        Soft::with_tets(settings, skin, &mesh.tets)
+    }
+
+    fn with_tets(
+        settings: SoftSettings,
+        mesh: TriMesh,
+        tets: &[[u32; 4]],
+    ) -> Result<Soft, SoftError> {
         settings.check()?;
         let mut topology = Topology::of(&mesh, &settings)?;
         let n = mesh.vertices.len();
@@ -90,16 +123,26 @@ impl Soft {
             stretch_against(&mut topology, &position, lung, volume)?;
         }
         let stiffness = (0..n)
-            .map(|i| topology.links_of(i).iter().map(|l| l.stiffness).sum())
+            .map(|i| topology.stiff_links_of(i).map(|l| l.1).sum())
             .collect();
         let thickness = settings.contact.thickness;
+        let start = Start {
+            place: &mesh.vertices,
+            topology: &topology,
+            tets,
+        };
+        let model = ModelState::new(&settings.model, &start)?;
         let mut soft = Soft {
             thickness: thickness.unwrap_or(0.2 * topology.mean_edge),
             breath: None,
+            model,
             inverse_mass: topology.mass.iter().map(|m| 1.0 / m).collect(),
             pinned: false,
             stiffness,
             normal: vec![Vec3A::ZERO; topology.triangles.len()],
+            gradient: vec![Vec3A::ZERO; n],
+            enclosed: volume,
+            springs: Vec::new(),
             ids: (0..n as u32).collect(),
             start: mesh.vertices,
             previous: position.clone(),
@@ -268,6 +311,18 @@ impl Soft {
         self.breath.as_ref().map(LungVolumes::of)
     }
 
+    /// Where its joints are, from end to end; empty if it has no bones.
+    pub fn joints(&self) -> Vec<Vec3> {
+        let skeleton = self.model.as_ref().and_then(ModelState::skeleton);
+        skeleton.map_or(Vec::new(), |s| s.joints())
+    }
+
+    /// Largest gap of its joints in metres; 0 if it has no bones.
+    pub fn joint_gap(&self) -> f32 {
+        let skeleton = self.model.as_ref().and_then(ModelState::skeleton);
+        skeleton.map_or(0.0, |s| s.largest_gap())
+    }
+
     /// Points within the core radius of each point, on average: n_k of Mesit 2010, 4.5.
     pub fn mean_neighbours(&self) -> f64 {
         let fluid = self.fluid.as_ref();
@@ -326,10 +381,11 @@ impl Soft {
     /// The first point whose place or velocity is not finite or that is faster than
     /// `most`, with its speed.
     pub(crate) fn runaway(&self, most: f32) -> Option<(u32, f32)> {
-        let speeds = self.velocity.iter().map(|v| v.length());
-        let wrong = |i: usize, v: f32| v.is_nan() || v > most || !self.position[i].is_finite();
-        let mut found = speeds.enumerate().filter(|&(i, v)| wrong(i, v));
-        found.next().map(|(i, v)| (i as u32, v))
+        let right = |i: &usize| {
+            self.velocity[*i].length_squared() <= most * most && self.position[*i].is_finite()
+        };
+        let wrong = (0..self.len()).find(|i| !right(i))?;
+        Some((wrong as u32, self.velocity[wrong].length()))
     }
 
     pub(super) fn refresh_views(&mut self) {
@@ -349,15 +405,10 @@ fn stretch_against(
     lung: &super::Lung,
     volume: f64,
 ) -> Result<(), SoftError> {
-    let length = |i: usize, j: u32| position[i].distance(position[j as usize]);
-    let mut sum = 0.0f64;
-    for i in 0..position.len() {
-        for link in topology.links_of(i) {
-            let l = f64::from(length(i, link.other));
-            // Every spring is listed at both ends.
-            sum += 0.5 * f64::from(link.stiffness) * l * l;
-        }
-    }
+    let length = |[i, j]: [u32; 2]| position[i as usize].distance(position[j as usize]);
+    let springs = topology.springs.iter();
+    let stiff = springs.map(|s| f64::from(s.stiffness) * f64::from(length(s.ends)).powi(2));
+    let mut sum: f64 = stiff.sum();
     sum *= f64::from(lung.balanced_at);
     let pressure = f64::from(super::CM_H2O * lung.recoil);
     let strain = 3.0 * pressure * volume / sum;
@@ -369,12 +420,8 @@ fn stretch_against(
             lung.recoil
         )));
     }
-    for i in 0..position.len() {
-        let range = topology.link_start[i] as usize..topology.link_start[i + 1] as usize;
-        for link in &mut topology.links[range] {
-            let l = position[i].distance(position[link.other as usize]);
-            link.rest = (1.0 - strain as f32) * l;
-        }
+    for spring in &mut topology.springs {
+        spring.rest = (1.0 - strain as f32) * length(spring.ends);
     }
     Ok(())
 }
@@ -410,6 +457,10 @@ impl Matter for Soft {
 
     fn bytes(&self) -> usize {
         let fluid = self.fluid.as_ref().map_or(0, SurfaceFluid::bytes);
-        self.topology.bytes() + fluid + 220 * self.len() + 16 * self.normal.len()
+        self.topology.bytes()
+            + fluid
+            + 236 * self.len()
+            + 16 * self.normal.len()
+            + size_of_val(&self.springs[..])
     }
 }

@@ -1,6 +1,6 @@
 //! Laws of soft bodies, and the behaviours that Mesit 2010 names.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec3A};
 
 use super::*;
 use crate::contact::Obstacle;
@@ -369,6 +369,8 @@ fn a_lung_returns_if_its_recoil_is_right() {
     assert!((end - 1.0).abs() < 0.02, "{end}");
     assert!((top - 1.333).abs() < 0.03, "{top}");
     assert!(breathe(0.25, 1.0, Condition::Healthy).0 > 1.1);
+    let strong = breathe(4.0, 1.0, Condition::Healthy).0;
+    assert!(strong < 1.0, "{strong}");
     let (b, c) = (
         breathe(3.0, 1.5, Condition::Healthy).0,
         breathe(3.0, 2.0, Condition::Healthy).0,
@@ -390,4 +392,35 @@ fn sick_lungs_show_it() {
         moved < 0.5 * (healthy - 1.0) && trapped > 1.05,
         "{blocked} {trapped}"
     );
+}
+
+/// The force of springs on every point, one spring after the other.
+fn plain_spring_forces(soft: &Soft, damping: f32) -> Vec<Vec3A> {
+    let mut force = vec![Vec3A::ZERO; soft.len()];
+    for spring in &soft.topology.springs {
+        let [i, j] = spring.ends.map(|e| e as usize);
+        let way = soft.position[j] - soft.position[i];
+        let length = way.length();
+        let along = way / length;
+        let faster = (soft.velocity[j] - soft.velocity[i]).dot(along);
+        let pull = spring.stiffness * (length - spring.rest + damping * faster) * along;
+        force[i] += pull;
+        force[j] -= pull;
+    }
+    force
+}
+
+#[test]
+fn gathered_springs_are_the_plain_ones() {
+    let mut s = settings();
+    s.body.bend = 0.5;
+    s.body.damping = Damping::Seconds(0.01);
+    s.controls.gamma = 0.0;
+    let mut soft = disturbed(s);
+    let gathered = soft.inner_forces(H);
+    let plain = plain_spring_forces(&soft, 0.01);
+    let largest = plain.iter().map(|f| f.length()).fold(0.0, f32::max);
+    for (a, b) in gathered.iter().zip(&plain) {
+        assert!(a.distance((*b).into()) < 1e-5 * largest, "{a} {b}");
+    }
 }

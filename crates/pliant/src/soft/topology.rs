@@ -12,6 +12,14 @@ use crate::mesh::TriMesh;
 pub(super) struct Link {
     /// The point at the other end.
     pub other: u32,
+    /// Number of the spring.
+    pub spring: u32,
+}
+
+/// A spring between two points, the first of the smaller number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spring {
+    pub ends: [u32; 2],
     /// Length at rest in metres.
     pub rest: f32,
     /// In N/m, without α.
@@ -27,6 +35,8 @@ pub(super) struct Topology {
     pub edges: Vec<[u32; 2]>,
     /// Edges with one triangle only.
     pub open_edges: usize,
+    /// All springs: along the edges, then those that resist bending.
+    pub springs: Vec<Spring>,
     pub link_start: Vec<u32>,
     pub links: Vec<Link>,
     pub corner_start: Vec<u32>,
@@ -84,7 +94,7 @@ impl Topology {
         let length =
             |[i, j]: [u32; 2]| mesh.vertices[i as usize].distance(mesh.vertices[j as usize]);
         let physical = settings.scaling == Scaling::Physical;
-        let mut springs: Vec<([u32; 2], f32, f32)> = Vec::with_capacity(edges.len());
+        let mut springs: Vec<Spring> = Vec::with_capacity(edges.len());
         for &edge in &edges {
             let l = length(edge);
             // A sheet of this modulus (van Gelder 1998): k = E t ΣA / l².
@@ -93,13 +103,21 @@ impl Topology {
             } else {
                 settings.body.stiffness
             };
-            springs.push((edge, settings.body.rest * l, k));
+            springs.push(Spring {
+                ends: edge,
+                rest: settings.body.rest * l,
+                stiffness: k,
+            });
         }
         if settings.body.bend > 0.0 {
             for edge in &edges {
                 let ([a, b], count, _) = found[edge];
                 if count == 2 && a != b {
-                    springs.push(([a.min(b), a.max(b)], length([a, b]), settings.body.bend));
+                    springs.push(Spring {
+                        ends: [a.min(b), a.max(b)],
+                        rest: length([a, b]),
+                        stiffness: settings.body.bend,
+                    });
                 }
             }
         }
@@ -119,6 +137,7 @@ impl Topology {
             open_edges: found.values().filter(|e| e.1 == 1).count(),
             mean_edge: (sum / edges.len() as f64) as f32,
             edges,
+            springs,
             link_start,
             links,
             corner_start,
@@ -133,6 +152,15 @@ impl Topology {
         &self.links[self.link_start[i] as usize..self.link_start[i + 1] as usize]
     }
 
+    /// The springs of point `i` with the point at the other end and their stiffness in
+    /// N/m.
+    #[inline]
+    pub fn stiff_links_of(&self, i: usize) -> impl Iterator<Item = (usize, f32)> {
+        let springs = &self.springs;
+        let of = |l: &Link| (l.other as usize, springs[l.spring as usize].stiffness);
+        self.links_of(i).iter().map(of)
+    }
+
     /// The triangles around point `i`.
     #[inline]
     pub fn corners_of(&self, i: usize) -> &[u32] {
@@ -143,21 +171,22 @@ impl Topology {
     pub fn bytes(&self) -> usize {
         12 * self.triangles.len()
             + 8 * self.edges.len()
-            + 12 * self.links.len()
+            + 8 * self.links.len()
+            + 16 * self.springs.len()
             + 4 * (self.link_start.len() + self.corner_start.len() + self.corners.len())
             + 4 * self.mass.len()
     }
 }
 
 /// Every spring twice, sorted by its ends.
-fn links(n: usize, springs: &[([u32; 2], f32, f32)]) -> (Vec<u32>, Vec<Link>) {
+fn links(n: usize, springs: &[Spring]) -> (Vec<u32>, Vec<Link>) {
     let mut ends: Vec<(u32, Link)> = Vec::with_capacity(2 * springs.len());
-    for &([i, j], rest, stiffness) in springs {
+    for (k, spring) in springs.iter().enumerate() {
+        let [i, j] = spring.ends;
         for (own, other) in [(i, j), (j, i)] {
             let link = Link {
                 other,
-                rest,
-                stiffness,
+                spring: k as u32,
             };
             ends.push((own, link));
         }

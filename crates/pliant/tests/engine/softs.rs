@@ -5,7 +5,9 @@ use crate::common::run;
 use pliant::mesh::{EvenSphere, IcoSphere};
 use pliant::observe::{Decoder, Encoder};
 use pliant::scene::Scene;
-use pliant::soft::{Breathing, Lung, SoftSettings, SurfaceMass, sheet};
+use pliant::soft::{
+    Bones, Breathing, Lung, Model, Prisms, SoftSettings, SurfaceMass, Underwater, sheet,
+};
 use pliant::{Obstacle, Soft, Vec3, World};
 
 /// Balls with fluid skins that meet, a lung, and a cloth, over a floor.
@@ -46,6 +48,28 @@ fn world() -> World {
     settings.contact.own = true;
     let cloth = sheet(Vec3::new(0.1, 0.25, 0.0), [0.3, 0.3], [15, 15]);
     world.add_soft(settings, cloth).unwrap();
+    // Models, two of which remember more than places and velocities.
+    let bones = Bones {
+        chain: [-0.07, 0.0, 0.07].map(|x| Vec3::new(x, 0.3, 1.0)).to_vec(),
+        mass: 0.2,
+        stiffness: 2000.0,
+        damping: 10.0,
+        muscle: 1.0,
+        held: true,
+        swing: Vec::new(),
+    };
+    let models = [
+        Model::Underwater(Underwater::default()),
+        Model::Bones(bones),
+        Model::Prisms(Prisms::default()),
+    ];
+    for (k, model) in models.into_iter().enumerate() {
+        let mut settings = SoftSettings::new(format!("model {k}"));
+        settings.model = model;
+        let at = Vec3::new(0.0, 0.3, 0.5 + 0.5 * k as f32);
+        let body = sheet(at, [0.2, 0.2], [6, 6]);
+        world.add_soft(settings, body).unwrap();
+    }
     world
 }
 

@@ -6,7 +6,8 @@
 //! - `touch.rs`: one contact: what it asks for, and what it remembers.
 //! - `group.rs`, `joint.rs`: the equations of all bodies that touch, as one.
 //! - `apart.rs`: what contacts have missed stops before it passes through.
-//! - `winding.rs`: what is inside of a surface; `depth.rs`: how deep bodies are in each other, measured independently.
+//! - `winding.rs`: what is inside of a surface; `depth.rs`: how deep bodies are in each
+//!   other, measured independently.
 //!
 //! Points meet triangles and edges meet edges. A contact is a stiff spring across the gap
 //! that two surfaces keep, and another one along them that holds as friction does. Both

@@ -90,7 +90,7 @@ fn a_block_on_a_block_rests_and_weighs_on_it() {
     }
     let crept = middle(&world, upper).distance(before);
     assert!(crept < 1e-4, "{crept}");
-    assert!(world.totals().kinetic < 1e-5, "{:?}", world.totals());
+    assert!(world.totals().kinetic < 1e-6, "{:?}", world.totals());
 }
 
 /// At 10 m/s a ball goes half its radius in a sub-step, and many times the gap that

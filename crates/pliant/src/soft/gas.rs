@@ -1,0 +1,188 @@
+//! What fills a body: gas by the volume that it has (Mesit 2010, 3.57), a volume that is
+//! held, the breath of a lung.
+
+use glam::{DVec3, Vec3, Vec3A};
+
+use super::parallel::{fill, sum};
+use super::settings::VolumeMeasure;
+use super::state::Soft;
+use super::topology::area_normal;
+use crate::mesh::chance;
+
+/// A gas is never pressed below this share of its volume at the start: what is flat has
+/// no volume to divide by.
+const LEAST_VOLUME: f64 = 0.02;
+
+impl Soft {
+    /// Finds normals, the enclosed volume and its gradient at the present places.
+    pub(super) fn find_normals(&mut self) {
+        let (position, triangles) = (&self.position, &self.topology.triangles);
+        fill(&mut self.normal, |t| {
+            let [a, b, c] = triangles[t];
+            area_normal(
+                position[a as usize],
+                position[b as usize],
+                position[c as usize],
+            )
+        });
+        // By the divergence theorem, about a point of the body: differences keep their
+        // digits far from the origin.
+        let (about, normal) = (position[0], &self.normal);
+        let six = sum(normal.len(), |t| {
+            let corner = position[triangles[t][0] as usize] - about;
+            f64::from(corner.dot(normal[t]))
+        });
+        self.enclosed = six / 6.0;
+        let topology = &self.topology;
+        fill(&mut self.gradient, |i| {
+            let around = topology.corners_of(i).iter();
+            let six = around.fold(Vec3A::ZERO, |sum, &t| sum + normal[t as usize]);
+            six / 6.0
+        });
+    }
+
+    /// True if anything inside pushes.
+    pub(super) fn is_filled(&self) -> bool {
+        self.settings.controls.gamma > 0.0 || self.breath.is_some()
+    }
+
+    /// Pressure above that outside, in Pa, without γ (3.57: N / B).
+    /// That of a lung is found with the motion.
+    pub(super) fn gas_pressure(&self) -> f32 {
+        if self.settings.controls.gamma == 0.0 || self.breath.is_some() {
+            return 0.0;
+        }
+        let volume = match self.settings.volume.measure {
+            VolumeMeasure::Mesh => self.enclosed,
+            VolumeMeasure::Box => {
+                let size = self.bounds().size().as_dvec3();
+                size.x * size.y * size.z
+            }
+        };
+        let v = &self.settings.volume;
+        let amount = match v.molecules {
+            Some(n) => f64::from(n),
+            None => f64::from(v.pressure + v.outside) * self.rest_volume,
+        };
+        let share = v.breathing.map_or(1.0, |b| b.share(self.clock));
+        let room = volume.max(LEAST_VOLUME * self.rest_volume.abs());
+        (f64::from(share) * amount / room.max(1e-30)) as f32 - v.outside
+    }
+
+    /// Finds the pressure of a lung that brings its volume where it should be, or as far
+    /// as the muscles can, from how the volume changes without any and with one Pa.
+    pub(super) fn breathe(&mut self, h: f32) {
+        let gamma = self.settings.controls.gamma;
+        let volume = self.enclosed as f32;
+        let mut force = std::mem::take(&mut self.force);
+        let mut response = std::mem::take(&mut self.response);
+        response.resize(self.len(), Vec3A::ZERO);
+        fill(&mut force, |i| gamma * self.gradient[i]);
+        self.solve(&force, &mut response, h);
+        let Pair(rate, answer) = sum(self.len(), |i| {
+            let g = self.gradient[i];
+            let now = self.velocity[i] + self.change[i];
+            Pair(f64::from(g.dot(now)), f64::from(g.dot(response[i])))
+        });
+        if let (Some(lung), Some(breath)) = (&self.settings.volume.lung, &mut self.breath) {
+            let drive = breath.advance(lung, volume, h);
+            let resistance = f64::from(lung.airway_resistance());
+            self.pressure = drive.pressure(rate, answer, resistance);
+        }
+        for (change, response) in self.change.iter_mut().zip(&response) {
+            *change += self.pressure * *response;
+        }
+        (self.force, self.response) = (force, response);
+    }
+
+    /// The gas answers to the volume at the end of the sub-step, not at its start: a change
+    /// of all velocities along the volume's gradient g, weighed by inverse masses w, that
+    /// solves `(1 + s g·w g) λ = s g·v` with `s = -γ h² dp/dV`. However stiff the gas, the
+    /// volume does not vibrate.
+    pub(super) fn yield_to_gas(&mut self, h: f32) {
+        let v = &self.settings.volume;
+        let gamma = self.settings.controls.gamma;
+        if gamma == 0.0 || v.measure != VolumeMeasure::Mesh {
+            return;
+        }
+        let volume = self.enclosed.max(LEAST_VOLUME * self.rest_volume.abs());
+        let stiffness = f64::from(gamma * (self.pressure + v.outside)) / volume.max(1e-30);
+        let scale = stiffness.max(0.0) * f64::from(h) * f64::from(h);
+        let Pair(rate, squares) = sum(self.position.len(), |i| {
+            let (g, v) = (self.gradient[i], self.velocity[i] + self.change[i]);
+            let weighed = self.inverse_mass[i] * g.length_squared();
+            Pair(f64::from(g.dot(v)), f64::from(weighed))
+        });
+        let lambda = (scale * rate / (1.0 + scale * squares)) as f32;
+        for (i, change) in self.change.iter_mut().enumerate() {
+            *change -= (lambda * self.inverse_mass[i]) * self.gradient[i];
+        }
+    }
+
+    /// Moves the points along the gradient of the volume until it is `wanted`: a
+    /// constraint of position based dynamics (Müller et al. 2007), which conserves
+    /// momentum.
+    pub(super) fn hold_volume(&mut self, wanted: f64, h: f32) {
+        for _ in 0..2 {
+            self.find_normals();
+            let missing = wanted - self.enclosed;
+            if missing.abs() <= 1e-6 * wanted.abs() {
+                return;
+            }
+            let gradient = &self.gradient;
+            let squares = sum(gradient.len(), |i| {
+                f64::from(self.inverse_mass[i] * gradient[i].length_squared())
+            });
+            if squares <= 0.0 {
+                return;
+            }
+            let step = (missing / squares) as f32;
+            for (i, g) in gradient.iter().enumerate() {
+                let way = step * self.inverse_mass[i] * *g;
+                self.position[i] += way;
+                self.velocity[i] += way / h;
+            }
+        }
+    }
+
+    /// Force of the gas and its torque about the origin, of all points together, in N and
+    /// N m: zero for a closed surface.
+    pub fn gas_force(&mut self) -> (DVec3, DVec3) {
+        self.find_normals();
+        let pressure = f64::from(self.settings.controls.gamma * self.pressure);
+        let wide = |v: Vec3A| Vec3::from(v).as_dvec3();
+        let mut sums = (DVec3::ZERO, DVec3::ZERO);
+        for (t, &n) in self.normal.iter().enumerate() {
+            let push = pressure / 6.0 * wide(n);
+            for v in self.topology.triangles[t] {
+                sums.0 += push;
+                sums.1 += wide(self.position[v as usize]).cross(push);
+            }
+        }
+        sums
+    }
+}
+
+/// Two sums at once.
+#[derive(Default)]
+struct Pair(f64, f64);
+
+impl std::ops::Add for Pair {
+    type Output = Pair;
+
+    fn add(self, other: Pair) -> Pair {
+        Pair(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+impl super::Breathing {
+    /// Factor on the pressure at `time`: smooth between one draw per period.
+    fn share(&self, time: f64) -> f32 {
+        let x = time / f64::from(self.period);
+        let k = x.floor();
+        let t = (x - k) as f32;
+        let draw = |k: f64| chance(self.seed, k as i64 as u64);
+        let smooth = t * t * (3.0 - 2.0 * t);
+        1.0 + self.amplitude * (draw(k) + smooth * (draw(k + 1.0) - draw(k)))
+    }
+}
