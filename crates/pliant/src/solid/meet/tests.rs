@@ -90,7 +90,11 @@ fn a_block_on_a_block_rests_and_weighs_on_it() {
     }
     let crept = middle(&world, upper).distance(before);
     assert!(crept < 1e-4, "{crept}");
-    assert!(world.totals().kinetic < 1e-6, "{:?}", world.totals());
+    // The stack still swings as an elastic column does, less and less.
+    for _ in 0..100 {
+        world.step(0.02).unwrap();
+    }
+    assert!(world.totals().kinetic < 1e-7, "{:?}", world.totals());
 }
 
 /// At 10 m/s a ball goes half its radius in a sub-step, and many times the gap that
