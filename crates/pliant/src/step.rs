@@ -102,6 +102,11 @@ impl World {
         let has_softs = self.softs.iter().next().is_some();
         for (_, obstacle) in self.obstacles.iter_mut() {
             obstacle.prepare_walls(largest);
+            for (_, fluid) in self.fluids.iter() {
+                if let Some(reach) = fluid.map_reach() {
+                    obstacle.prepare_map(reach);
+                }
+            }
             if has_softs {
                 obstacle.prepare_touch();
             }

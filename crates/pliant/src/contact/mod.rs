@@ -3,8 +3,9 @@
 //! [`triangle`] has the tests between a point or a segment and one triangle that
 //! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
 //! they are compared with), `obstacle.rs` the surfaces, `shape.rs` what they look
-//! like, `motion.rs`, `peristalsis.rs` and `skin.rs` how they move, `resolve.rs` the way of one ball past
-//! all of them, `wall.rs` the walls around a point.
+//! like, `motion.rs`, `peristalsis.rs` and `skin.rs` how they move, `resolve.rs` the way
+//! of one ball past all of them, `wall.rs` the walls around a point, `volume_map.rs` what
+//! is beyond the walls of a container.
 
 mod motion;
 mod obstacle;
@@ -14,6 +15,7 @@ mod shape;
 mod skin;
 pub mod triangle;
 pub mod triangle_reference;
+mod volume_map;
 mod wall;
 
 pub use motion::{Key, KeyframeError, Keyframes, Motion, Path};
@@ -21,6 +23,7 @@ pub(crate) use motion::{Pose, Twist};
 pub use obstacle::Obstacle;
 pub use peristalsis::Peristalsis;
 pub(crate) use resolve::{Ball, Hit, Mover, Obstacles, Touch, friction};
+pub(crate) use volume_map::Filled;
 pub(crate) use wall::Wall;
 
 use glam::Vec3;

@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::Touch;
 use super::motion::{Motion, Pose, Twist};
 use super::peristalsis::{Peristalsis, WavingTube};
 use super::shape::{Inside, Shape, Surface};
 use super::skin::Skin;
 use super::wall::Wall;
+use super::{Filled, Touch};
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
 use crate::observe::StateHash;
@@ -94,6 +94,7 @@ impl Obstacle {
             reach,
             inside,
             walls: None,
+            maps: Vec::new(),
             touched: None,
         };
         Obstacle::new(name, Shape::Surface(surface))
@@ -109,6 +110,7 @@ impl Obstacle {
             reach: f32::INFINITY,
             inside: Inside::Below(index),
             walls: None,
+            maps: Vec::new(),
             touched: None,
         };
         Obstacle::new(name, Shape::Surface(surface))
@@ -388,6 +390,24 @@ impl Obstacle {
     /// Makes ready to find walls within `reach`.
     pub(crate) fn prepare_walls(&mut self, reach: f32) {
         self.shape.prepare_walls(reach);
+    }
+
+    /// Makes ready for [`Obstacle::beyond`]; after [`Obstacle::prepare_walls`].
+    pub(crate) fn prepare_map(&mut self, reach: f32) {
+        self.shape.prepare_map(reach);
+    }
+
+    /// What is beyond the walls around `p`, which is inside, for a kernel of reach
+    /// `reach`, and the velocity of the walls; `None` if they are better taken as planes.
+    pub(crate) fn beyond(&self, p: Vec3, reach: f32) -> Option<(Filled, Vec3)> {
+        let found = self.shape.beyond(self.start_frame(p), reach)?;
+        Some(match &self.moving {
+            None => (found, Vec3::ZERO),
+            Some(m) => {
+                let slope = m.start.direction(found.slope);
+                (Filled { slope, ..found }, m.twist.at(p))
+            }
+        })
     }
 
     /// Makes ready for many points that touch it.

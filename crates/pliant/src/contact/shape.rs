@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::Touch;
 use super::peristalsis::WavingTube;
 use super::skin::Skin;
 use super::triangle::closest_point;
+use super::volume_map::VolumeMap;
 use super::wall::{Wall, WallFinder};
+use super::{Filled, Touch};
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, Crossing, HeightIndex, NearestCells, SurfacePoint, TriangleIndex};
 
@@ -33,6 +34,9 @@ pub(super) struct Surface {
     pub inside: Inside,
     /// Finds walls within the given reach; made when liquids need it.
     pub walls: Option<(WallFinder, f32)>,
+    /// What is beyond the walls of a container, for kernels of each reach that liquids
+    /// in it have.
+    pub maps: Vec<Arc<VolumeMap>>,
     /// Finds the nearest place within `reach`; made when soft bodies need it.
     pub touched: Option<Arc<NearestCells>>,
 }
@@ -113,7 +117,8 @@ impl Shape {
                 };
                 let walls = s.walls.as_ref().map_or(0, |(w, _)| w.bytes());
                 let touched = s.touched.as_ref().map_or(0, |t| t.bytes());
-                s.index.bytes() + inside + walls + touched
+                let maps: usize = s.maps.iter().map(|m| m.bytes()).sum();
+                s.index.bytes() + inside + walls + touched + maps
             }
             Shape::Waving(tube) => tube.bytes(),
             Shape::Skin(skin) => skin.bytes(),
@@ -131,6 +136,28 @@ impl Shape {
             };
             s.walls = Some((WallFinder::new(&s.mesh, tree, reach), reach));
         }
+    }
+
+    /// Makes ready to tell what is beyond its walls, for kernels of reach `reach`: of
+    /// closed meshes of small triangles. Large ones are better as planes.
+    pub fn prepare_map(&mut self, reach: f32) {
+        if let Shape::Surface(s) = self
+            && let Inside::Mesh(tree) = &s.inside
+            && let Some((WallFinder::Nearest(_), _)) = &s.walls
+            && s.maps.iter().all(|m| m.reach() != reach)
+        {
+            s.maps.extend(VolumeMap::new(tree, reach).map(Arc::new));
+        }
+    }
+
+    /// What is beyond the walls around `p`, which is inside, for a kernel of reach
+    /// `reach`; `None` if walls are better taken as planes.
+    pub fn beyond(&self, p: Vec3, reach: f32) -> Option<Filled> {
+        let Shape::Surface(s) = self else {
+            return None;
+        };
+        let map = s.maps.iter().find(|m| m.reach() == reach)?;
+        Some(map.at(p))
     }
 
     /// Makes ready for many points that touch it. Where an index is exact, as far as it

@@ -22,6 +22,11 @@ use super::walls::{MOST_WALLS, Mirror, Walls};
 /// before the same wall.
 const SAME_WALL: f32 = 0.5;
 
+/// How much the volume beyond a wall counts in the pressure equations. With 1 it would be
+/// matter that stays where it is; 2 means that it goes along with the particle as its
+/// image does, so that a uniform pressure pushes nothing.
+pub(super) const WITH: f32 = 2.0;
+
 /// The images that one chunk of particles sees: of its neighbours, and of the
 /// particles themselves.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +40,11 @@ pub(crate) struct ChunkImages {
     other: Vec<Vec3A>,
     /// How much of `own` is along the normals of the particle's walls, in 1/m.
     lift: Vec<[f32; MOST_WALLS]>,
-    /// Sum of `own` over the images of particle k.
+    /// Sum of `own` over the images of particle k, and what is beyond its walls as a
+    /// volume.
     sum: Vec<Vec3A>,
+    /// The gradient of that volume alone.
+    beyond: Vec<Vec3A>,
 }
 
 /// What images add to, for each particle.
@@ -59,8 +67,10 @@ pub(crate) struct Seen<'a> {
     pub own: &'a [Vec3A],
     pub other: &'a [Vec3A],
     pub lift: &'a [[f32; MOST_WALLS]],
-    /// Sum of `own`.
+    /// Sum of `own`, and [`WITH`] times `beyond`.
     pub sum: Vec3A,
+    /// Gradient of the volume beyond walls, in 1/m.
+    pub beyond: Vec3A,
 }
 
 impl ChunkImages {
@@ -74,6 +84,7 @@ impl ChunkImages {
             other: &self.other[range.clone()],
             lift: &self.lift[range],
             sum: self.sum[k],
+            beyond: self.beyond[k],
         }
     }
 
@@ -93,6 +104,7 @@ impl ChunkImages {
         self.other.clear();
         self.lift.clear();
         self.sum.clear();
+        self.beyond.clear();
         self.start.push(0);
         let Sums {
             fullness,
@@ -101,10 +113,12 @@ impl ChunkImages {
             closing,
         } = sums;
         let h_squared = kernel.support_radius * kernel.support_radius;
+        let own_walls = &walls.chunks[first / CHUNK];
         for k in 0..fullness.len() {
             let i = first + k;
-            let (mut full, mut work, mut fills) = (0.0, 0.0, 0.0);
-            let mut sum = Vec3A::ZERO;
+            let backing = own_walls.backing(k);
+            let (mut full, mut work, mut fills) = (backing.share, 0.0, WITH * backing.closing);
+            let mut sum = WITH * backing.slope;
             let mut add = |j: u32, d: Vec3A, c: &Corner, others: &mut Vec3A| {
                 let r_squared = d.length_squared() + c.lengthening;
                 let (value, slope) = kernel.volume_value_and_slope(r_squared);
@@ -149,16 +163,20 @@ impl ChunkImages {
                 }
             }
             fullness[k] += full;
-            share[k] -= work / 3.0;
+            share[k] += backing.share - work / 3.0;
             closing[k] = fills;
             self.sum.push(sum);
+            self.beyond.push(backing.slope);
             self.start.push(self.neighbour.len() as u32);
         }
     }
 
     fn bytes(&self) -> usize {
         4 * (self.start.capacity() + self.neighbour.capacity())
-            + 16 * (self.own.capacity() + self.other.capacity() + self.sum.capacity())
+            + 16 * (self.own.capacity()
+                + self.other.capacity()
+                + self.sum.capacity()
+                + self.beyond.capacity())
             + size_of::<[f32; MOST_WALLS]>() * self.lift.capacity()
     }
 }
@@ -203,7 +221,8 @@ struct Nearest {
 
 impl Nearest {
     fn of(walls: &[Mirror]) -> Nearest {
-        let Some(m) = walls.first() else {
+        let mut mirrors = walls.iter().filter(|m| !m.backed);
+        let Some(m) = mirrors.next() else {
             return Nearest::default();
         };
         Nearest {
@@ -212,7 +231,7 @@ impl Nearest {
             speed: m.wall.normal.dot(m.wall.velocity),
             weight: m.wall.drag.sqrt(),
             obstacle: m.obstacle,
-            walls: walls.len() as u32,
+            walls: 1 + mirrors.count() as u32,
         }
     }
 
@@ -351,6 +370,9 @@ impl<'a> Shared<'a> {
             let same = |b: &Mirror| {
                 b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL
             };
+            if a.backed {
+                continue;
+            }
             if let Some(l) = other.iter().position(same) {
                 shared.pairs[shared.count] = (k, l);
                 shared.count += 1;

@@ -21,7 +21,7 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
-use super::images::{ChunkImages, Images, Seen, Sums as ImageSums};
+use super::images::{ChunkImages, Images, Seen, Sums as ImageSums, WITH};
 use super::pairs::{ChunkPairs, Found, Pairs, gradient_sum, sum_pairs};
 use super::tension::Surface;
 use super::viscosity::ViscositySolver;
@@ -45,6 +45,11 @@ pub struct Tolerances {
     pub divergence: f32,
     /// Most iterations of each solve.
     pub max_iterations: u32,
+    /// Share of the compression there is that one sub-step takes out. With less than 1 a
+    /// liquid at rest is calmer and needs fewer iterations, because what one solve leaves
+    /// undone does not drive all of the liquid apart in the next; but it may be denser
+    /// than `density` says for a while.
+    pub correction: f32,
 }
 
 impl Default for Tolerances {
@@ -53,6 +58,7 @@ impl Default for Tolerances {
             density: 5e-4,
             divergence: 1e-3,
             max_iterations: 100,
+            correction: 1.0,
         }
     }
 }
@@ -307,9 +313,13 @@ impl Incompressible {
         dt: f32,
         inverse_density: &[f32],
         pressure: &mut [f32],
-        (tolerance, max_iterations): (f32, u32),
+        tolerances: &Tolerances,
         bodies: &mut Bodies,
     ) -> Solved {
+        let (tolerance, least) = match goal {
+            Goal::Density => (tolerances.density, MIN_ITERATIONS),
+            Goal::Divergence => (tolerances.divergence, 0),
+        };
         let n = self.v.len();
         if n == 0 {
             return Solved::default();
@@ -331,14 +341,17 @@ impl Incompressible {
         let mut pace = Pace::default();
         loop {
             let ahead = pace.ahead();
-            let sums = self.correct(goal, dt, pace.relaxation, ahead, &mut pressure[..n]);
+            let sums = self.correct(
+                goal,
+                dt,
+                pace.relaxation,
+                ahead,
+                tolerances.correction,
+                &mut pressure[..n],
+            );
             solved.error = (sums.compression / n as f64) as f32;
-            let least = match goal {
-                Goal::Density => MIN_ITERATIONS,
-                Goal::Divergence => 0,
-            };
             let enough = solved.iterations >= least && solved.error <= tolerance;
-            if enough || solved.iterations >= max_iterations {
+            if enough || solved.iterations >= tolerances.max_iterations {
                 // The last change has not acted on the velocities.
                 for (pressure, change) in pressure.iter_mut().zip(&self.change) {
                     *pressure -= change;
@@ -362,6 +375,7 @@ impl Incompressible {
         dt: f32,
         relaxation: f32,
         ahead: f32,
+        correction: f32,
         pressure: &mut [f32],
     ) -> Sums {
         let (x, v, closing) = (&self.x[..], &self.v[..], &self.closing[..]);
@@ -393,7 +407,7 @@ impl Incompressible {
                     let i = c * CHUNK + k;
                     let rate = rates[k];
                     let excess = match goal {
-                        Goal::Density => fullness[i] - 1.0 + dt * rate,
+                        Goal::Density => corrected(fullness[i] - 1.0, correction) + dt * rate,
                         Goal::Divergence if fullness[i] > INNER => dt * rate,
                         Goal::Divergence => -1.0,
                     };
@@ -483,6 +497,8 @@ impl Incompressible {
                 for k in 0..walls.len() {
                     let i = c * CHUNK + k;
                     let seen = images.of(k);
+                    let pushed = inverse_density[i] * pressure(i) * WITH;
+                    walls.push_backed(k, -pushed * seen.beyond);
                     for (&j, lift) in seen.neighbour.iter().zip(seen.lift) {
                         let both = pressure(i) + pressure(j as usize);
                         for (mirror, lift) in walls.of_mut(k).iter_mut().zip(lift) {
@@ -509,6 +525,12 @@ impl Incompressible {
             + self.viscosity.bytes()
             + self.surface.bytes()
     }
+}
+
+/// The part of a compression that a sub-step takes out; all of the room that there is.
+#[inline(always)]
+fn corrected(compression: f32, share: f32) -> f32 {
+    compression.min(share * compression.max(0.0))
 }
 
 /// One chunk of particles with all that they see.

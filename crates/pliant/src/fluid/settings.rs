@@ -139,11 +139,19 @@ impl FluidSettings {
             density,
             divergence,
             max_iterations,
+            correction,
         } = self.tolerances;
         for (key, value) in [("density_error", density), ("divergence_error", divergence)] {
             if !(value > 0.0 && value < 0.1) {
                 return error(key, value, "a share above 0 and below 0.1, such as 0.0005");
             }
+        }
+        if !(correction > 0.0 && correction <= 1.0) {
+            return error(
+                "density_correction",
+                correction,
+                "a share above 0, at most 1",
+            );
         }
         if max_iterations == 0 {
             return error("max_iterations", 0.0, "at least 1");

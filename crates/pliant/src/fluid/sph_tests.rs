@@ -6,6 +6,7 @@ use glam::{DVec3, Vec3};
 use super::*;
 use crate::coupling::Bodies;
 use crate::fluid::test_random::Random;
+use crate::fluid::walls::Reach;
 use crate::fluid::{Content, DensityKernel, FluidSettings, Material, NewParticle};
 use crate::simd::Portable;
 
@@ -338,7 +339,11 @@ fn bits<L: Lanes>(l: L, fluid: &Fluid) -> Vec<u32> {
     };
     let mut sums = vec![0.0; n];
     let mut walls = ChunkWalls::default();
-    walls.find(fluid.positions(), 0..n, h, &[]);
+    let reach = Reach {
+        walls: h,
+        kernel: None,
+    };
+    walls.find(fluid.positions(), 0..n, &[], reach, &[]);
     density_chunk::<L, false>(
         l,
         &fluid.grid,

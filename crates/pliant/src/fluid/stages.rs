@@ -3,11 +3,11 @@
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::incompressible::{Goal, Tolerances};
+use super::incompressible::Goal;
 use super::sph;
 use super::state::{Fluid, head};
 use super::tension::Wetting;
-use super::walls::Mirror;
+use super::walls::{Mirror, Reach};
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
 
@@ -23,11 +23,21 @@ impl Fluid {
         self.kernels.support_radius - 0.5 * self.settings.spacing
     }
 
+    /// Reach of the kernel that wants to know what is beyond the walls of containers.
+    pub(crate) fn map_reach(&self) -> Option<f32> {
+        self.is_incompressible()
+            .then_some(self.kernels.support_radius)
+    }
+
     /// Finds the walls around every particle. Needs [`Fluid::sort`].
     pub(crate) fn find_walls(&mut self, obstacles: &[(usize, &Obstacle)]) {
-        let reach = self.wall_reach();
+        let reach = Reach {
+            walls: self.wall_reach(),
+            kernel: self.map_reach(),
+        };
         let position = head(&self.position, self.count);
-        self.walls.find(position, reach, obstacles);
+        self.walls
+            .find(position, &self.side[..self.count], reach, obstacles);
     }
 
     /// Computes density and pressure of every particle. Needs [`Fluid::find_walls`].
@@ -117,22 +127,17 @@ impl Fluid {
             return;
         };
         let n = self.count;
-        let Tolerances {
-            density,
-            divergence,
-            max_iterations,
-        } = self.settings.tolerances;
         solver.load_velocities(head(&self.velocity, n));
-        let (pressure, tolerance) = match goal {
-            Goal::Density => (&mut self.pressure[..n], density),
-            Goal::Divergence => (&mut self.impulse[..n], divergence),
+        let pressure = match goal {
+            Goal::Density => &mut self.pressure[..n],
+            Goal::Divergence => &mut self.impulse[..n],
         };
         self.solved[goal as usize] = solver.solve(
             goal,
             dt,
             &self.inverse_density[..n],
             pressure,
-            (tolerance, max_iterations),
+            &self.settings.tolerances,
             bodies,
         );
         solver.store_velocities(&mut self.velocity);

@@ -69,7 +69,7 @@ pub struct Fluid {
     pub(super) concentration: Vec<f32>,
     id: Vec<u32>,
     /// Bit b is set if the particle was made inside closed obstacle b.
-    side: Vec<u32>,
+    pub(super) side: Vec<u32>,
     next_id: u32,
     pub(super) grid: CellGrid,
     /// Finds particles where they are now; made when someone asks, and forgotten

@@ -26,7 +26,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::images::{ChunkImages, Seen};
+use super::images::{ChunkImages, Seen, WITH};
 use super::incompressible::Incompressible;
 use super::liquid::{Liquid, MOST_LIQUIDS};
 use super::pairs::{ChunkPairs, sum_pairs};
@@ -166,6 +166,15 @@ impl Chunk<'_> {
         kinship
     }
 
+    /// How much of the liquid's kind is left in what is beyond these walls as a volume.
+    #[inline(always)]
+    fn backing_kinship(&self, walls: &[Mirror]) -> f32 {
+        match walls.iter().find(|m| m.backed) {
+            Some(mirror) => self.wetting[mirror.obstacle as usize].kinship,
+            None => 1.0,
+        }
+    }
+
     /// What image `e` of those that particle `k` sees does to it, per gradient of the
     /// image's kernel.
     #[inline(always)]
@@ -252,6 +261,10 @@ impl Incompressible {
                             mirror.push -= specific * force * lift;
                         }
                     }
+                    // What is beyond a container's wall has the particle's own suction.
+                    let sucked = specific * WITH * suction[i];
+                    a -= sucked * seen.beyond;
+                    walls.push_backed(k, -sucked * seen.beyond);
                     let tension = tensions.tension[liquid[i] as usize];
                     for mirror in walls.of_mut(k) {
                         let share = mirror.wall.drag * wetting[mirror.obstacle as usize].attraction;
@@ -298,9 +311,10 @@ fn find_surface(
                     let kinship = chunk.kinship(kind, liquid[j as usize]);
                     g += kinship * chunk.image_kinship(walls.of(k), seen, e) * seen.own[e];
                 }
-                g
+                g + chunk.backing_kinship(walls.of(k)) * seen.beyond
             } else {
-                sum_pairs(chunk.pairs.of(k), |j, s| s * (here - x[j])) + seen.sum
+                let near = sum_pairs(chunk.pairs.of(k), |j, s| s * (here - x[j]));
+                near + seen.sum + (1.0 - WITH) * seen.beyond
             };
             let tension = chunk.tensions.tension[kind as usize];
             let beyond = (1.0 - NOISE / (spacing * g.length()).max(NOISE)).max(0.0);

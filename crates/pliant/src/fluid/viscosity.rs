@@ -143,7 +143,7 @@ impl Incompressible {
                 for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
                     let rate = viscosity[i] * mirror.wall.drag * grip.at(mirror.wall.distance);
                     let slip = v[i] - Vec3A::from(mirror.wall.velocity);
-                    mirror.drag = (-rate * inverse_density[i] * slip).into();
+                    mirror.drag += Vec3::from(-rate * inverse_density[i] * slip);
                 }
             }
         });

@@ -9,7 +9,7 @@
 //! from an energy, as those between particles do. Curved walls mirror viscosity only,
 //! in their tangent plane; their contact bears the pressure.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -22,6 +22,15 @@ pub(super) const MOST_WALLS: usize = 3;
 /// Two walls have a common image if the cosine between their normals is below this.
 const CORNER: f32 = 0.7;
 
+/// How far particles look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// For walls, in metres.
+    pub walls: f32,
+    /// Support radius of the kernel if it wants to know what is beyond walls.
+    pub kernel: Option<f32>,
+}
+
 /// A wall near one particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mirror {
@@ -30,10 +39,14 @@ pub(crate) struct Mirror {
     pub obstacle: u32,
     /// Liquid sticks to it.
     pub no_slip: bool,
+    /// What is beyond it is known as a volume: it has no images for the pressure of an
+    /// incompressible liquid.
+    pub backed: bool,
     /// Acceleration of the particle by this wall along its normal, in m/s², as of
     /// the last force pass.
     pub push: f32,
-    /// Acceleration along the wall by the viscosity of liquid that sticks to it.
+    /// Acceleration along the wall, by the viscosity of liquid that sticks to it or by
+    /// what is beyond walls nearby.
     pub drag: Vec3,
 }
 
@@ -45,12 +58,25 @@ impl Mirror {
     }
 }
 
+/// What is beyond the walls of a container around one particle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Backing {
+    /// Its share of the particle's surroundings.
+    pub share: f32,
+    /// How fast the walls' motion fills them, in 1/s.
+    pub closing: f32,
+    /// Gradient of the share by the particle's place, in 1/m.
+    pub slope: Vec3A,
+}
+
 /// The walls of one chunk of particles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkWalls {
     /// Walls of particle k are `mirrors[start[k]..start[k + 1]]`.
     start: Vec<u32>,
     mirrors: Vec<Mirror>,
+    /// Of each particle; empty if nothing is beyond the walls of any.
+    backing: Vec<Backing>,
 }
 
 impl ChunkWalls {
@@ -65,10 +91,28 @@ impl ChunkWalls {
         &self.mirrors[self.start[k] as usize..self.start[k + 1] as usize]
     }
 
+    /// What is beyond the walls of particle `k` as a volume.
+    #[inline]
+    pub fn backing(&self, k: usize) -> Backing {
+        self.backing.get(k).copied().unwrap_or_default()
+    }
+
     /// The same, to note their push.
     #[inline]
     pub fn of_mut(&mut self, k: usize) -> &mut [Mirror] {
         &mut self.mirrors[self.start[k] as usize..self.start[k + 1] as usize]
+    }
+
+    /// Notes with the nearest wall that has a volume beyond it what that does to particle
+    /// `k`, in m/s². In a crease it pushes along other walls, too.
+    #[inline]
+    pub fn push_backed(&mut self, k: usize, acceleration: Vec3A) {
+        if let Some(mirror) = self.of_mut(k).iter_mut().find(|m| m.backed) {
+            let acceleration = Vec3::from(acceleration);
+            let push = acceleration.dot(mirror.wall.normal);
+            mirror.push += push;
+            mirror.drag += acceleration - push * mirror.wall.normal;
+        }
     }
 
     /// Number of the first wall of particle `k` among those of the chunk.
@@ -92,20 +136,40 @@ impl ChunkWalls {
         &mut self,
         position: Xyz<'_>,
         particles: std::ops::Range<usize>,
-        reach: f32,
+        side: &[u32],
+        Reach {
+            walls: reach,
+            kernel,
+        }: Reach,
         obstacles: &[(usize, &Obstacle)],
     ) {
+        self.backing.clear();
         self.start.clear();
         self.mirrors.clear();
         self.start.push(0);
+        let (first_particle, count) = (particles.start, particles.len());
         for i in particles {
             let first = self.mirrors.len();
+            let p = position.get(i);
+            let k = i - first_particle;
             for &(index, obstacle) in obstacles {
-                obstacle.for_each_wall(position.get(i), reach, &mut |wall: Wall| {
+                let inside = index < 32 && side[i] >> index & 1 == 1;
+                let beyond = kernel
+                    .filter(|_| inside)
+                    .and_then(|h| obstacle.beyond(p, h));
+                if let Some((filled, velocity)) = beyond {
+                    self.backing.resize(count, Backing::default());
+                    let backing = &mut self.backing[k];
+                    backing.share += filled.share;
+                    backing.closing -= filled.slope.dot(velocity);
+                    backing.slope += Vec3A::from(filled.slope);
+                }
+                obstacle.for_each_wall(p, reach, &mut |wall: Wall| {
                     self.mirrors.push(Mirror {
                         wall,
                         obstacle: index as u32,
                         no_slip: obstacle.no_slip,
+                        backed: beyond.is_some(),
                         push: 0.0,
                         drag: Vec3::ZERO,
                     });
@@ -132,7 +196,14 @@ impl Walls {
     }
 
     /// Finds the walls within `reach` of every position.
-    pub fn find(&mut self, position: Xyz<'_>, reach: f32, obstacles: &[(usize, &Obstacle)]) {
+    /// `side` says in which closed obstacles each one is.
+    pub fn find(
+        &mut self,
+        position: Xyz<'_>,
+        side: &[u32],
+        reach: Reach,
+        obstacles: &[(usize, &Obstacle)],
+    ) {
         let n = position.len();
         self.chunks
             .resize_with(n.div_ceil(CHUNK), ChunkWalls::default);
@@ -141,7 +212,7 @@ impl Walls {
             .enumerate()
             .for_each(|(c, chunk)| {
                 let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
-                chunk.find(position, particles, reach, obstacles);
+                chunk.find(position, particles, side, reach, obstacles);
             });
     }
 
@@ -149,7 +220,11 @@ impl Walls {
     pub fn bytes(&self) -> usize {
         self.chunks
             .iter()
-            .map(|c| 4 * c.start.capacity() + size_of::<Mirror>() * c.mirrors.capacity())
+            .map(|c| {
+                4 * c.start.capacity()
+                    + size_of::<Mirror>() * c.mirrors.capacity()
+                    + size_of::<Backing>() * c.backing.capacity()
+            })
             .sum()
     }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::cubic::CubicSpline;
-use super::images::for_each_image;
+use super::images::{WITH, for_each_image};
 use super::pairs::{ChunkPairs, Pairs};
 use super::walls::{Mirror, Walls};
 use crate::coupling::{Bodies, Grasp};
@@ -231,7 +231,7 @@ impl Chunk {
             if self.holds.len() == before {
                 continue;
             }
-            let mut others = 0.0;
+            let mut others = WITH * own.backing(k).closing;
             for_each_image(kernel, x, i, pairs.of(k).0, walls, |j, _, slope, corner| {
                 let there = &walls.chunks[j as usize / CHUNK];
                 for (mine, theirs) in corner.walls() {

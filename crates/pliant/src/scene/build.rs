@@ -191,6 +191,7 @@ impl Scene {
                 density: f.density_error,
                 divergence: f.divergence_error,
                 max_iterations: f.max_iterations,
+                correction: f.density_correction,
             },
             sound_speed: f.sound_speed,
             density_kernel: f.density_kernel,

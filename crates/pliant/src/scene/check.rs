@@ -252,6 +252,11 @@ fn check_companion(here: &Part<'_>, f: &d::Fluid, first: &d::Fluid) -> Result<()
             f.divergence_error,
             first.divergence_error,
         ),
+        (
+            "density_correction",
+            f.density_correction,
+            first.density_correction,
+        ),
     ] {
         if own != other {
             return differs(key, own.to_string(), other.to_string());

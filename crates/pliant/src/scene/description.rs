@@ -149,6 +149,10 @@ pub struct Fluid {
     /// Mean compression per sub-step allowed in the velocities (dfsph).
     #[serde(default = "defaults::divergence_error")]
     pub divergence_error: f32,
+    /// Share of the compression there is that one sub-step takes out (dfsph). Less than 1
+    /// is calmer and faster, but the liquid may be denser for a while.
+    #[serde(default = "defaults::one")]
+    pub density_correction: f32,
     /// Most iterations of each pressure solve (dfsph).
     #[serde(default = "defaults::max_iterations")]
     pub max_iterations: u32,
