@@ -15,6 +15,8 @@ pub(crate) trait Lanes: Copy {
     type F: Copy;
     /// Eight yes/no answers.
     type M: Copy;
+    /// Eight vectors of four numbers.
+    type Q: Copy;
 
     fn splat(self, v: f32) -> Self::F;
     /// Loads `a[i..i + 8]`.
@@ -60,6 +62,20 @@ pub(crate) trait Lanes: Copy {
         indices: &mut [u32],
         i: usize,
     ) -> usize;
+    /// Column `k` has number `k` of every row.
+    fn columns(self, rows: [Self::F; WIDTH]) -> [Self::F; WIDTH];
+    /// `(x, y, z, 0)` of every lane.
+    fn quads(self, v: [Self::F; 3]) -> Self::Q;
+    /// Adds vector `l` to `a[rows[l]]`, one lane after the other.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn add_quads(self, q: Self::Q, a: &mut [[f32; 4]], rows: &[u16; WIDTH]);
+    /// Subtracts vector `l` from `a[rows[l]]`, one lane after the other.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn sub_quads(self, q: Self::Q, a: &mut [[f32; 4]], rows: &[u16; WIDTH]);
 }
 
 /// Plain Rust on arrays: runs everywhere.
@@ -78,6 +94,7 @@ fn lanewise(a: [f32; WIDTH], b: [f32; WIDTH], operation: impl Fn(f32, f32) -> f3
 impl Lanes for Portable {
     type F = [f32; WIDTH];
     type M = [bool; WIDTH];
+    type Q = [[f32; 4]; WIDTH];
 
     #[inline(always)]
     fn splat(self, v: f32) -> Self::F {
@@ -191,6 +208,40 @@ impl Lanes for Portable {
         }
         n
     }
+    #[inline(always)]
+    fn columns(self, rows: [Self::F; WIDTH]) -> [Self::F; WIDTH] {
+        let mut out = [[0.0; WIDTH]; WIDTH];
+        for (r, row) in rows.iter().enumerate() {
+            for (c, &v) in row.iter().enumerate() {
+                out[c][r] = v;
+            }
+        }
+        out
+    }
+    #[inline(always)]
+    fn quads(self, [x, y, z]: [Self::F; 3]) -> Self::Q {
+        let mut out = [[0.0; 4]; WIDTH];
+        for l in 0..WIDTH {
+            out[l] = [x[l], y[l], z[l], 0.0];
+        }
+        out
+    }
+    #[inline(always)]
+    unsafe fn add_quads(self, q: Self::Q, a: &mut [[f32; 4]], rows: &[u16; WIDTH]) {
+        for (q, &row) in q.iter().zip(rows) {
+            for (a, v) in a[usize::from(row)].iter_mut().zip(q) {
+                *a += v;
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn sub_quads(self, q: Self::Q, a: &mut [[f32; 4]], rows: &[u16; WIDTH]) {
+        for (q, &row) in q.iter().zip(rows) {
+            for (a, v) in a[usize::from(row)].iter_mut().zip(q) {
+                *a -= v;
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -220,6 +271,8 @@ mod avx2 {
     impl Lanes for Avx2 {
         type F = __m256;
         type M = __m256;
+        /// Lanes 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+        type Q = [__m256; 4];
 
         #[inline(always)]
         fn splat(self, v: f32) -> __m256 {
@@ -321,6 +374,94 @@ mod avx2 {
                 bits.count_ones() as usize
             }
         }
+        #[inline(always)]
+        fn columns(self, r: [__m256; WIDTH]) -> [__m256; WIDTH] {
+            unsafe {
+                let a = four_columns(r[0], r[1], r[2], r[3]);
+                let b = four_columns(r[4], r[5], r[6], r[7]);
+                [
+                    _mm256_permute2f128_ps::<0x20>(a[0], b[0]),
+                    _mm256_permute2f128_ps::<0x20>(a[1], b[1]),
+                    _mm256_permute2f128_ps::<0x20>(a[2], b[2]),
+                    _mm256_permute2f128_ps::<0x20>(a[3], b[3]),
+                    _mm256_permute2f128_ps::<0x31>(a[0], b[0]),
+                    _mm256_permute2f128_ps::<0x31>(a[1], b[1]),
+                    _mm256_permute2f128_ps::<0x31>(a[2], b[2]),
+                    _mm256_permute2f128_ps::<0x31>(a[3], b[3]),
+                ]
+            }
+        }
+        #[inline(always)]
+        fn quads(self, [x, y, z]: [__m256; 3]) -> [__m256; 4] {
+            unsafe {
+                let zero = _mm256_setzero_ps();
+                let (low, high) = (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
+                let (low_z, high_z) = (_mm256_unpacklo_ps(z, zero), _mm256_unpackhi_ps(z, zero));
+                [
+                    _mm256_shuffle_ps::<0x44>(low, low_z),
+                    _mm256_shuffle_ps::<0xee>(low, low_z),
+                    _mm256_shuffle_ps::<0x44>(high, high_z),
+                    _mm256_shuffle_ps::<0xee>(high, high_z),
+                ]
+            }
+        }
+        #[inline(always)]
+        unsafe fn add_quads(self, q: [__m256; 4], a: &mut [[f32; 4]], rows: &[u16; WIDTH]) {
+            for (l, &row) in rows.iter().enumerate() {
+                debug_assert!(usize::from(row) < a.len());
+                // SAFETY: in range by the caller's promise.
+                unsafe {
+                    let at = a.as_mut_ptr().add(usize::from(row)).cast::<f32>();
+                    _mm_storeu_ps(at, _mm_add_ps(_mm_loadu_ps(at), half(q, l)));
+                }
+            }
+        }
+        #[inline(always)]
+        unsafe fn sub_quads(self, q: [__m256; 4], a: &mut [[f32; 4]], rows: &[u16; WIDTH]) {
+            for (l, &row) in rows.iter().enumerate() {
+                debug_assert!(usize::from(row) < a.len());
+                // SAFETY: in range by the caller's promise.
+                unsafe {
+                    let at = a.as_mut_ptr().add(usize::from(row)).cast::<f32>();
+                    _mm_storeu_ps(at, _mm_sub_ps(_mm_loadu_ps(at), half(q, l)));
+                }
+            }
+        }
+    }
+
+    /// Columns 0 and 4, 1 and 5, 2 and 6, 3 and 7 of four rows.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn four_columns(a: __m256, b: __m256, c: __m256, d: __m256) -> [__m256; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0x44>(ab_low, cd_low),
+                _mm256_shuffle_ps::<0xee>(ab_low, cd_low),
+                _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+                _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
+            ]
+        }
+    }
+
+    /// The vector of lane `l`.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn half(q: [__m256; 4], l: usize) -> __m128 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if l < 4 {
+                _mm256_castps256_ps128(q[l])
+            } else {
+                _mm256_extractf128_ps::<1>(q[l - 4])
+            }
+        }
     }
 
     /// For every mask of eight lanes the numbers of its lanes, one per byte, first
@@ -341,6 +482,23 @@ mod avx2 {
         }
         table
     };
+}
+
+/// Fetches `a[i]` into the cache, if there is one, for a loop that comes to it soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(a: &[T], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(first) = a.get(i) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let at = std::ptr::from_ref(first).cast::<i8>();
+        for line in 0..size_of::<T>().div_ceil(64) {
+            // SAFETY: these instructions are in every such processor, and no address is
+            // wrong for them.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64 * line)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (a, i);
 }
 
 /// Calls a function that is generic over [`Lanes`] with the best token of this
@@ -397,6 +555,18 @@ mod tests {
         // SAFETY: sixteen again.
         unsafe { l.store(y, &mut packed, 8) };
         bits.extend(packed[8..].iter().map(|v| v.to_bits()));
+        let columns = l.columns([x, y, values[0], values[1], values[2], x, y, values[6]]);
+        for column in columns {
+            // SAFETY: sixteen again.
+            unsafe { l.store(column, &mut packed, 0) };
+            bits.extend(packed[..8].iter().map(|v| v.to_bits()));
+        }
+        let mut sums = [[0.5; 4]; 6];
+        let quads = l.quads([x, y, values[1]]);
+        // SAFETY: all rows are below six.
+        unsafe { l.add_quads(quads, &mut sums, &[0, 1, 1, 5, 4, 2, 0, 5]) };
+        unsafe { l.sub_quads(quads, &mut sums, &[3, 3, 3, 2, 1, 0, 1, 2]) };
+        bits.extend(sums.as_flattened().iter().map(|v| v.to_bits()));
         bits
     }
 

@@ -1,8 +1,14 @@
 //! Bodies thrown at random: none may end in a number that is none.
 
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
-use pliant::mesh::{TetBall, TetBlock};
-use pliant::solid::{Elastic, ElasticLaw, Plasticity, SolidModel, SolidSettings, Springs};
+use pliant::mesh::{Cuboid, TetBall, TetBlock};
+use pliant::solid::{
+    Elastic, ElasticLaw, Fit, Plasticity, ShapeMatching, SolidModel, SolidSettings, Springs,
+};
+use pliant::space::Bvh;
+use pliant::world::Matter;
 use pliant::{Obstacle, World};
 use rayon::prelude::*;
 
@@ -12,9 +18,12 @@ use crate::error::CliError;
 
 pub(super) const CASE: Case = Case {
     name: "drops",
-    about: "Two bodies of random shape, law, stiffness, density, friction and step are thrown at \
-            each other and at a floor with up to 10 m/s each, for 0.3 s. Worlds that fail, hold a \
-            number that is none, or let a point through the floor. 300 pairs; 10,000 with --full.",
+    about: "Two bodies of random shape, turn, law, stiffness, density, friction and step are \
+            thrown at each other, at a floor and, in every third world, at a block on it with up \
+            to 10 m/s each, for 0.3 s. Laws: corotational, some of them plastic, neo-Hookean, \
+            springs and shape matching. Worlds that fail, hold a number that is none, let a point \
+            through the floor, or in which a body is faster than it could have become by its \
+            throw and its fall. 300 pairs; 10,000 with --full.",
     run,
 };
 
@@ -44,6 +53,8 @@ impl Random {
 struct Count {
     failed: u32,
     leaked: u32,
+    /// More energy of motion and height than at the start.
+    faster: u32,
 }
 
 fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
@@ -55,6 +66,7 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     let total = counts.iter().fold(Count::default(), |a, b| Count {
         failed: a.failed + b.failed,
         leaked: a.leaked + b.leaked,
+        faster: a.faster + b.faster,
     });
     Ok(vec![
         Row::absolute(
@@ -66,6 +78,12 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
         Row::absolute(
             format!("with a point below the floor, of {drops}"),
             f64::from(total.leaked),
+            0.0,
+            0.0,
+        ),
+        Row::absolute(
+            format!("with more energy than at the start, of {drops}"),
+            f64::from(total.faster),
             0.0,
             0.0,
         ),
@@ -81,6 +99,14 @@ fn one(seed: u64) -> Result<Count, CliError> {
     let floor = Obstacle::plane("floor", Vec3::ZERO, Vec3::Y);
     let (bounce, friction) = (0.0, random.next());
     world.add_obstacle(floor.with_contact(bounce, friction));
+    if seed % 3 == 2 {
+        let half = 0.05 + 0.1 * random.next();
+        let top = Vec3::new(half, random.between(0.01, 0.04), half);
+        let block = Cuboid::new(Vec3::new(-half, -0.1, -half), top);
+        let block = Arc::new(block.build().map_err(fault)?);
+        let tree = Arc::new(Bvh::build(block.clone()));
+        world.add_obstacle(Obstacle::mesh("block", block, tree, 0.05).with_contact(0.0, friction));
+    }
     for side in [-1.0, 1.0] {
         let at = Vec3::new(0.15 * side, random.between(0.2, 0.5), 0.0) + random.vector(0.03);
         let mesh = if random.next() < 0.5 {
@@ -114,6 +140,7 @@ fn one(seed: u64) -> Result<Count, CliError> {
             body.put(|p| p, |_| velocity);
         }
     }
+    let start = energy(&world);
     let mut count = Count::default();
     for _ in 0..15 {
         if world.step(0.02).is_err() {
@@ -124,12 +151,27 @@ fn one(seed: u64) -> Result<Count, CliError> {
     let places = || world.solids().flat_map(|s| s.positions().iter());
     count.failed = u32::from(!places().all(Vec3::is_finite));
     count.leaked = u32::from(places().any(|p| p.y < 0.0));
+    // Heights are above the floor, so that no energy is below 0.
+    count.faster = u32::from(energy(&world) > 1.01 * start);
     Ok(count)
+}
+
+/// Energy of motion and of height of all bodies in J.
+fn energy(world: &World) -> f64 {
+    let of = |body: &pliant::Solid| {
+        let points = body.points();
+        let heights = points.position.iter().enumerate().map(|(i, p)| {
+            let inverse = points.inverse_mass.get(i);
+            9.81 * f64::from(p.y) / f64::from(inverse)
+        });
+        body.energy().kinetic + heights.sum::<f64>()
+    };
+    world.solids().map(of).sum()
 }
 
 fn model(random: &mut Random) -> SolidModel {
     let young = 10f32.powf(random.between(3.3, 6.0));
-    let law = match (4.0 * random.next()) as u32 {
+    let law = match (5.0 * random.next()) as u32 {
         0 => ElasticLaw::NeoHookean,
         1 => {
             return SolidModel::Springs(Springs {
@@ -137,6 +179,15 @@ fn model(random: &mut Random) -> SolidModel {
                 distance_damping: random.between(0.1, 1.0),
                 volume_stiffness: 10f32.powf(random.between(7.0, 9.0)),
                 ..Springs::default()
+            });
+        }
+        2 => {
+            let fits = [Fit::Rigid, Fit::Linear, Fit::Quadratic];
+            return SolidModel::Matching(ShapeMatching {
+                fit: fits[(2.999 * random.next()) as usize],
+                stiffness: random.between(0.05, 1.0),
+                yielding: random.between(0.0, 0.95),
+                cluster: (random.next() < 0.3).then_some(0.04),
             });
         }
         _ => ElasticLaw::Corotational,

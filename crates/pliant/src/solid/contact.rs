@@ -63,6 +63,12 @@ impl<'a> Environment<'a> {
         })
     }
 
+    /// True if it is certain that a point which arrives at `place` has touched nothing.
+    #[inline]
+    pub(super) fn surely_free(&self, place: Vec3, thickness: f32) -> bool {
+        self.obstacles.surely_free(place, thickness)
+    }
+
     /// True if there is nothing to touch.
     pub(super) fn is_empty(&self) -> bool {
         self.empty
@@ -198,6 +204,7 @@ impl Environment<'_> {
 }
 
 /// A point on its way.
+#[derive(Clone, Copy)]
 pub(super) struct Way {
     pub point: u32,
     pub from: Vec3,
@@ -214,20 +221,22 @@ pub(super) struct Stopped {
 }
 
 /// Moves points past all obstacles; returns those that did not reach their place, and
-/// adds the contacts, both in the order of `ways`.
+/// adds the contacts, both in the order of the `count` ways, some of which may be none.
 pub(super) fn sweep(
-    ways: &[Way],
+    count: usize,
+    way: impl Fn(usize) -> Option<Way> + Sync,
     thickness: f32,
     matter: u32,
     around: &Environment<'_>,
     contacts: &mut Vec<Contact>,
 ) -> Vec<Stopped> {
-    let parts: Vec<(Vec<Stopped>, Vec<Contact>)> = ways
-        .par_chunks(CHUNK)
-        .map(|ways| {
+    let parts: Vec<(Vec<Stopped>, Vec<Contact>)> = (0..count.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|chunk| {
             let (mut stopped, mut contacts) = (Vec::new(), Vec::new());
             let mut mover = Mover::new(&around.obstacles);
-            for way in ways {
+            let numbers = CHUNK * chunk..count.min(CHUNK * (chunk + 1));
+            for way in numbers.filter_map(&way) {
                 let ball = Ball {
                     from: way.from,
                     to: way.to,

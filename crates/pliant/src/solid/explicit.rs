@@ -9,7 +9,9 @@ use super::settings::Integrator;
 use super::springs::SpringBody;
 
 /// Points per task.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 1024;
+/// Points whose forces are fetched ahead of the one that moves.
+const AHEAD: usize = 16;
 
 /// What moves: the arrays of a body that an integrator changes.
 pub(super) struct Moving<'a> {
@@ -19,6 +21,15 @@ pub(super) struct Moving<'a> {
     pub load: &'a [Vec3],
     pub displacement: &'a mut [Vec3A],
     pub velocity: &'a mut [Vec3A],
+}
+
+/// What some of the points are moved by.
+struct Part<'a> {
+    rest: &'a [Vec3],
+    inverse_mass: &'a [f32],
+    load: &'a [Vec3],
+    /// Number of the first of them.
+    first: usize,
 }
 
 impl SpringBody {
@@ -42,53 +53,76 @@ impl SpringBody {
             };
             previous = (0..state.rest.len()).map(at).collect();
         }
-        let (rest, inverse_mass, load) = (state.rest, state.inverse_mass, state.load);
-        let middle = &self.middle;
         let body = &*self;
-        let step = |i: usize, u: &mut Vec3A, v: &mut Vec3A, before: Option<&mut Vec3A>| {
-            if inverse_mass[i] == 0.0 {
-                // Pinned points keep their prescribed velocity.
-                *u += h * *v;
-                return;
-            }
-            let push = inverse_mass[i] * (body.force_on(i) + Vec3A::from(load[i]));
-            let place = rest[i] + Vec3::from(*u);
-            let a = push + Vec3A::from(around.acceleration(place, Vec3::from(*v)));
-            match (body.settings.integrator, before) {
-                (Integrator::Euler, _) => {
-                    *u += h * *v;
-                    *v += h * a;
-                }
-                (Integrator::Midpoint, _) => {
-                    *u += h * middle[1][i];
-                    *v += h * a;
-                }
-                (Integrator::Verlet, Some(before)) => {
-                    let next = 2.0 * *u - *before + h * h * a;
-                    *v = (next - *before) / (2.0 * h);
-                    (*before, *u) = (*u, next);
-                }
-                (Integrator::EulerCromer | Integrator::Verlet, _) => {
-                    *v += h * a;
-                    *u += h * *v;
-                }
-            }
+        let (rest, inverse_mass, load) = (state.rest, state.inverse_mass, state.load);
+        let part = |first: usize, u: &mut [Vec3A], v: &mut [Vec3A], before: &mut [Vec3A]| {
+            let state = Part {
+                rest: &rest[first..],
+                inverse_mass: &inverse_mass[first..],
+                load: &load[first..],
+                first,
+            };
+            body.step_part(state, u, v, before, h, around);
         };
         let (u, v) = (&mut *state.displacement, &mut *state.velocity);
+        let parts = (u.par_chunks_mut(CHUNK), v.par_chunks_mut(CHUNK));
         if verlet {
-            (u, v, &mut previous)
+            (parts.0, parts.1, previous.par_chunks_mut(CHUNK))
                 .into_par_iter()
-                .with_min_len(CHUNK)
                 .enumerate()
-                .for_each(|(i, (u, v, before))| step(i, u, v, Some(before)));
+                .for_each(|(k, (u, v, before))| part(CHUNK * k, u, v, before));
         } else {
-            (u, v)
+            parts
                 .into_par_iter()
-                .with_min_len(CHUNK)
                 .enumerate()
-                .for_each(|(i, (u, v))| step(i, u, v, None));
+                .for_each(|(k, (u, v))| part(CHUNK * k, u, v, &mut []));
         }
         self.previous = previous;
+    }
+
+    /// Moves some of the points by `h` seconds; `before` is where they were a step ago,
+    /// for Verlet.
+    fn step_part(
+        &self,
+        part: Part<'_>,
+        displacement: &mut [Vec3A],
+        velocity: &mut [Vec3A],
+        before: &mut [Vec3A],
+        h: f32,
+        around: &Environment<'_>,
+    ) {
+        let [square, half] = [h * h, 0.5 / h];
+        for (k, (u, v)) in displacement.iter_mut().zip(velocity).enumerate() {
+            self.fetch_force(part.first + k + AHEAD);
+            if part.inverse_mass[k] == 0.0 {
+                // Pinned points keep their prescribed velocity.
+                *u += h * *v;
+                continue;
+            }
+            let i = part.first + k;
+            let push = part.inverse_mass[k] * (self.force_on(i) + Vec3A::from(part.load[k]));
+            let place = part.rest[k] + Vec3::from(*u);
+            let a = push + Vec3A::from(around.acceleration(place, Vec3::from(*v)));
+            match self.settings.integrator {
+                Integrator::Euler => {
+                    *u += h * *v;
+                    *v += h * a;
+                }
+                Integrator::Midpoint => {
+                    *u += h * self.middle[1][i];
+                    *v += h * a;
+                }
+                Integrator::Verlet => {
+                    let next = 2.0 * *u - before[k] + square * a;
+                    *v = half * (next - before[k]);
+                    (before[k], *u) = (*u, next);
+                }
+                Integrator::EulerCromer => {
+                    *v += h * a;
+                    *u += h * *v;
+                }
+            }
+        }
     }
 
     fn acceleration(&self, state: &Moving<'_>, i: usize, around: &Environment<'_>) -> Vec3A {

@@ -4,7 +4,7 @@
 //! - `state.rs`: [`Solid`]: the arrays of a body and what can be read of it.
 //! - `mass.rs`: how the mass of a body is shared among its points.
 //! - Springs (Lesmes 2013, after Teschner et al. 2004): `springs.rs` has the forces,
-//!   `patches.rs` the layout that lets threads sum them in a fixed order,
+//!   `spring_lanes.rs` the usual ones eight at a time, `patches.rs` the layout that lets threads sum them in a fixed order,
 //!   `explicit.rs` the four integrators, `strain_limit.rs` the limit of stretching,
 //!   `stable_step.rs` the longest stable step and what limits it.
 //! - Finite elements: `element.rs` has shapes and strains, `corotational.rs` and
@@ -42,6 +42,7 @@ mod settings;
 mod settle;
 mod shape_matching;
 mod split;
+mod spring_lanes;
 mod springs;
 mod stable_step;
 mod state;

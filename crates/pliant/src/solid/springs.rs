@@ -4,21 +4,27 @@
 //! Everything is computed from displacements: the difference of two rest places
 //! plus that of two displacements. A body in free fall then feels no force from the
 //! rounding of its growing coordinates (Lesmes 2013, section 4.3).
+//!
+//! `spring_lanes.rs` has the usual forces again, eight at a time; the loops here have
+//! all variants.
 
 use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::patches::{Patch, Patches};
 use super::settings::{Passes, Springs, VolumeForce};
+use super::spring_lanes::{Blocks, Row, Terms};
+use super::strain_limit::Held;
 use crate::mesh::TetMesh;
+use crate::simd::prefetch;
 
 /// Lengths and volumes that differ by less than this share are equal (Knuth's
 /// comparison, Lesmes 2013, section 4.3).
-const EQUAL: f32 = 1e-6;
+pub(super) const EQUAL: f32 = 1e-6;
 
 /// Edges beyond this share of the strain limit are watched: while some are drawn
 /// together, others near the limit must hold.
-const WATCHED: f32 = 0.97;
+pub(super) const WATCHED: f32 = 0.97;
 
 /// Edges of a tetrahedron, for the element-centric variant.
 const TET_EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
@@ -36,10 +42,14 @@ pub(super) struct SpringBody {
     /// Per tetrahedron: rest volume in m³, factor of (3.8).
     pub volume: Vec<f32>,
     pub volume_stiffness: Vec<f32>,
-    /// Force on every copy of a point in N.
-    force: Vec<Vec3A>,
+    /// The same for the loops that take eight at a time.
+    pub blocks: Blocks,
+    /// Force on every copy of a point in N, and a zero.
+    force: Vec<[f32; 4]>,
     /// Edges of each patch that were near or beyond the strain limit.
     stretched: Vec<Vec<u32>>,
+    /// Room for the strain limit.
+    pub held: Vec<Held>,
     /// Displacements one step ago, for Verlet.
     pub previous: Vec<Vec3A>,
     /// State at the middle of the step, for the midpoint method.
@@ -64,32 +74,88 @@ impl SpringBody {
         let normalised = settings.normalised;
         let edge = |l: &f32| if normalised { kd / (l * l) } else { kd };
         let tet = |v: &f32| if normalised { kv / (6.0 * v * v) } else { kv };
-        SpringBody {
+        let mut body = SpringBody {
             rest: patches.points.iter().map(|&v| place(v).into()).collect(),
             edge_stiffness: length.iter().map(edge).collect(),
             volume_stiffness: volume.iter().map(tet).collect(),
             length,
             volume,
-            force: vec![Vec3A::ZERO; patches.points.len()],
+            blocks: Blocks::default(),
+            force: vec![[0.0; 4]; patches.points.len()],
             stretched: vec![Vec::new(); patches.patches.len()],
+            held: Vec::new(),
             previous: Vec::new(),
             middle: Default::default(),
             patches,
             settings,
-        }
+        };
+        body.blocks = Blocks::new(&body, mesh);
+        body
+    }
+
+    /// What the loops that take eight at a time need; none for the variants that they
+    /// do not have.
+    fn terms(&self) -> Option<Terms> {
+        let s = &self.settings;
+        let volume_damping = match (s.passes, s.volume_force) {
+            (Passes::ElementCentric, _) => return None,
+            (Passes::EdgeCentric, _) => None,
+            (Passes::Hybrid, VolumeForce::Gradient) => Some(0.0),
+            (Passes::Hybrid, VolumeForce::GradientDamped) => Some(s.volume_damping),
+            (Passes::Hybrid, VolumeForce::UnitDamped) => return None,
+        };
+        Some(Terms {
+            distance_damping: s.distance_damping,
+            volume_damping,
+            strain_limit: s.strain_limit,
+        })
     }
 
     /// Computes the forces of all patches at these displacements and velocities;
     /// read them with [`SpringBody::force_on`].
     pub fn compute(&mut self, displacement: &[Vec3A], velocity: &[Vec3A]) {
-        let mut force: &mut [Vec3A] = &mut self.force;
-        let mut work = Vec::with_capacity(self.patches.patches.len());
-        for (patch, stretched) in self.patches.patches.iter().zip(&mut self.stretched) {
-            let (own, rest) = force.split_at_mut(patch.points.len());
-            force = rest;
-            work.push((patch, own, stretched));
-        }
-        let kernel = Kernel {
+        self.compute_with(self.terms(), displacement, velocity);
+    }
+
+    /// Eight at a time with `terms`, one at a time without.
+    fn compute_with(&mut self, terms: Option<Terms>, displacement: &[Vec3A], velocity: &[Vec3A]) {
+        let mut all_force = std::mem::take(&mut self.force);
+        let mut all_stretched = std::mem::take(&mut self.stretched);
+        let mut force = &mut all_force[..];
+        let patches = self.patches.patches.iter().zip(&mut all_stretched);
+        let work: Vec<_> = patches
+            .map(|(patch, stretched)| {
+                let (own, rest) = std::mem::take(&mut force).split_at_mut(patch.points.len());
+                force = rest;
+                (patch, own, stretched)
+            })
+            .collect();
+        let body = &*self;
+        work.into_par_iter().enumerate().for_each_init(
+            || (Vec::new(), Vec::new()),
+            |(rows, points), (number, (patch, force, stretched))| {
+                force.fill([0.0; 4]);
+                stretched.clear();
+                if let Some(terms) = terms {
+                    let numbers = body.patches.points[patch.points.clone()].iter();
+                    rows.clear();
+                    rows.extend(numbers.map(|&v| {
+                        let v = v as usize;
+                        Row::new(displacement[v], velocity[v])
+                    }));
+                    body.patch_forces(number, terms, rows, force, stretched);
+                } else {
+                    let kernel = body.kernel();
+                    kernel.load(patch, displacement, velocity, points);
+                    kernel.patch(patch, points, force, stretched);
+                }
+            },
+        );
+        (self.force, self.stretched) = (all_force, all_stretched);
+    }
+
+    fn kernel(&self) -> Kernel<'_> {
+        Kernel {
             settings: &self.settings,
             patches: &self.patches,
             rest: &self.rest,
@@ -97,14 +163,7 @@ impl SpringBody {
             edge_stiffness: &self.edge_stiffness,
             volume: &self.volume,
             volume_stiffness: &self.volume_stiffness,
-        };
-        work.into_par_iter()
-            .for_each_init(Vec::new, |points, (patch, force, stretched)| {
-                kernel.load(patch, displacement, velocity, points);
-                force.fill(Vec3A::ZERO);
-                stretched.clear();
-                kernel.patch(patch, points, force, stretched);
-            });
+        }
     }
 
     /// Sum of the forces on point `i` in N.
@@ -114,7 +173,23 @@ impl SpringBody {
         let copies = &self.patches.copies[range];
         copies
             .iter()
-            .fold(Vec3A::ZERO, |sum, &c| sum + self.force[c as usize])
+            .fold(Vec3A::ZERO, |sum, &c| sum + vector(self.force[c as usize]))
+    }
+
+    /// Fetches the force on point `i`, if there is one, for a loop that comes to it soon.
+    #[inline]
+    pub fn fetch_force(&self, i: usize) {
+        let Some(&[start, end]) = self
+            .patches
+            .copy_start
+            .get(i..i + 2)
+            .and_then(|s| s.first_chunk())
+        else {
+            return;
+        };
+        for &copy in &self.patches.copies[start as usize..end as usize] {
+            prefetch(&self.force, copy as usize);
+        }
     }
 
     /// Edges near or beyond the strain limit when forces were last computed, in a fixed
@@ -154,6 +229,7 @@ impl SpringBody {
             + 4 * (p.points.len() + p.copy_start.len() + p.copies.len())
             + 8 * p.tets.len()
             + 12 * p.edges.len()
+            + self.blocks.bytes()
     }
 }
 
@@ -174,6 +250,17 @@ struct Kernel<'a> {
     edge_stiffness: &'a [f32],
     volume: &'a [f32],
     volume_stiffness: &'a [f32],
+}
+
+/// The vector of a force with a zero behind.
+#[inline(always)]
+fn vector(force: [f32; 4]) -> Vec3A {
+    Vec3A::from_vec4(force.into())
+}
+
+#[inline(always)]
+fn add(force: &mut [[f32; 4]], i: usize, f: Vec3A) {
+    force[i] = (vector(force[i]) + f).extend(0.0).to_array();
 }
 
 /// The vector from `b` to `a`.
@@ -215,7 +302,7 @@ impl Kernel<'_> {
         &self,
         patch: &Patch,
         points: &[Point],
-        force: &mut [Vec3A],
+        force: &mut [[f32; 4]],
         stretched: &mut Vec<u32>,
     ) {
         let passes = self.settings.passes;
@@ -250,7 +337,7 @@ impl Kernel<'_> {
         &self,
         patch: &Patch,
         points: &[Point],
-        force: &mut [Vec3A],
+        force: &mut [[f32; 4]],
         stretched: &mut Vec<u32>,
     ) {
         let limit = self.settings.strain_limit;
@@ -262,15 +349,15 @@ impl Kernel<'_> {
         for (e, ((edge, &rest), &stiffness)) in edges.zip(lengths).zip(stiffness).enumerate() {
             let [i, j] = edge.map(usize::from);
             let (f, length) = self.spring(&points[i], &points[j], rest, stiffness);
-            force[i] += f;
-            force[j] -= f;
+            add(force, i, f);
+            add(force, j, -f);
             if length > watched * rest {
                 stretched.push((first + e) as u32);
             }
         }
     }
 
-    fn element_springs(&self, patch: &Patch, points: &[Point], force: &mut [Vec3A]) {
+    fn element_springs(&self, patch: &Patch, points: &[Point], force: &mut [[f32; 4]]) {
         let k = self.settings.distance_stiffness;
         for tet in &self.patches.tets[patch.tets.clone()] {
             for [a, b] in TET_EDGES {
@@ -282,15 +369,15 @@ impl Kernel<'_> {
                     k
                 };
                 let (f, _) = self.spring(&points[i], &points[j], rest, stiffness);
-                force[i] += f;
-                force[j] -= f;
+                add(force, i, f);
+                add(force, j, -f);
             }
         }
     }
 
     /// (3.8), with the damping of (3.9): the rate of the volume is
     /// `-1/6 Σ n_j · v_j` with the directions n of (3.8).
-    fn volumes<const DAMPED: bool>(&self, patch: &Patch, points: &[Point], force: &mut [Vec3A]) {
+    fn volumes<const DAMPED: bool>(&self, patch: &Patch, points: &[Point], force: &mut [[f32; 4]]) {
         let damping = self.settings.volume_damping;
         let tets = self.patches.tets[patch.tets.clone()].iter();
         let volumes = self.volume[patch.tets.clone()].iter();
@@ -309,13 +396,13 @@ impl Kernel<'_> {
                 push -= damping * flux / 6.0;
             }
             for (i, n) in corners.into_iter().zip(directions) {
-                force[i] += push * n;
+                add(force, i, push * n);
             }
         }
     }
 
     /// (3.11) as printed.
-    fn unit_volumes(&self, patch: &Patch, points: &[Point], force: &mut [Vec3A]) {
+    fn unit_volumes(&self, patch: &Patch, points: &[Point], force: &mut [[f32; 4]]) {
         let damping = self.settings.volume_damping;
         for t in patch.tets.clone() {
             let corners = self.patches.tets[t].map(usize::from);
@@ -327,7 +414,7 @@ impl Kernel<'_> {
                 let n = directions[c].normalize_or_zero();
                 // Three times its own velocity minus the other three.
                 let rate = (4.0 * p[c].velocity - sum).dot(n);
-                force[i] += (push - damping * rate) * n;
+                add(force, i, (push - damping * rate) * n);
             }
         }
     }
@@ -343,4 +430,66 @@ fn volume_directions(p: &[Point; 4]) -> ([Vec3A; 4], f32) {
     let (nj, nk, nl) = (e3.cross(e2), e1.cross(e3), e2.cross(e1));
     // (e2 - e1) x (e3 - e1) is minus the sum of the others.
     ([-(nj + nk + nl), nj, nk, nl], -e1.dot(nj) / 6.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::TetBlock;
+
+    #[test]
+    fn eight_at_a_time_are_as_one_at_a_time() {
+        let variants = [
+            (Passes::Hybrid, VolumeForce::Gradient),
+            (Passes::Hybrid, VolumeForce::GradientDamped),
+            (Passes::EdgeCentric, VolumeForce::GradientDamped),
+        ];
+        for (passes, volume_force) in variants {
+            let mut mesh = TetBlock {
+                cells: [9, 8, 7],
+                ..TetBlock::default()
+            }
+            .build()
+            .unwrap();
+            let settings = Springs {
+                distance_damping: 0.5,
+                volume_stiffness: 3e6,
+                volume_damping: 100.0,
+                volume_force,
+                passes,
+                ..Springs::default()
+            };
+            let mut body = SpringBody::new(settings, &mut mesh);
+            let n = mesh.points.len();
+            let random = |seed: u32, size: f32| -> Vec<Vec3A> {
+                let one = |i: usize, k: u32| {
+                    let i = (i as u32 * 6 + 3 * seed + k).wrapping_mul(2_654_435_761);
+                    size * ((i >> 8) as f32 / (1u32 << 23) as f32 - 1.0)
+                };
+                (0..n)
+                    .map(|i| Vec3A::new(one(i, 0), one(i, 1), one(i, 2)))
+                    .collect()
+            };
+            let edge = body.length[0];
+            let (u, v) = (random(0, 0.2 * edge), random(1, 1.0));
+            let all = |body: &SpringBody| -> (Vec<Vec3A>, Vec<usize>) {
+                let mut stretched: Vec<usize> = body.stretched().collect();
+                stretched.sort_unstable();
+                ((0..n).map(|i| body.force_on(i)).collect(), stretched)
+            };
+            body.compute(&u, &v);
+            let eight = all(&body);
+            body.compute_with(None, &u, &v);
+            let one = all(&body);
+            assert!(one.1.len() > 100);
+            assert_eq!(eight.1, one.1);
+            let most = one.0.iter().map(|f| f.length()).fold(0.0, f32::max);
+            for (a, b) in eight.0.iter().zip(&one.0) {
+                assert!((*a - *b).length() < 1e-5 * most, "{a} {b}");
+            }
+            // A body that only falls feels nothing, however far it has fallen.
+            body.compute(&vec![Vec3A::new(3.0, -1e4, 7.0); n], &vec![Vec3A::ONE; n]);
+            assert!((0..n).all(|i| body.force_on(i) == Vec3A::ZERO));
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The state of a body, and its step.
 
 use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
 
 use super::assembly::ElasticBody;
 use super::contact::{Environment, Way, sweep};
@@ -20,6 +21,8 @@ use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
 
 /// Sub-step of finite elements and shape matching, if none is given, in seconds.
 const ELASTIC_STEP: f32 = 0.005;
+/// Least number of points per task that copies them for the views.
+const VIEW_CHUNK: usize = 4096;
 /// Share of the longest stable step that springs take, if none is given: the
 /// estimate is from below, and springs stiffen under load.
 const SAFETY: f32 = 0.7;
@@ -414,17 +417,20 @@ impl Solid {
         contacts: &mut Vec<Contact>,
     ) {
         // Inner points too: under a hard blow the skin alone would let them through.
-        let free = (0..self.len()).filter(|&k| self.inverse_mass[k] > 0.0);
-        let ways: Vec<Way> = free
-            .map(|k| Way {
+        let way = |k: usize| {
+            let to = self.mesh.points[k] + Vec3::from(self.displacement[k]);
+            if self.inverse_mass[k] == 0.0 || around.surely_free(to, self.thickness) {
+                return None;
+            }
+            Some(Way {
                 point: k as u32,
                 from: self.position_view.get(k),
-                to: self.mesh.points[k] + Vec3::from(self.displacement[k]),
+                to,
                 velocity: self.velocity[k].into(),
                 mass: self.mass[k],
             })
-            .collect();
-        for stopped in sweep(&ways, self.thickness, matter, around, contacts) {
+        };
+        for stopped in sweep(self.len(), way, self.thickness, matter, around, contacts) {
             let i = stopped.point as usize;
             self.displacement[i] = (stopped.place - self.mesh.points[i]).into();
             self.velocity[i] = stopped.velocity.into();
@@ -451,7 +457,17 @@ impl Solid {
     }
 
     pub(super) fn refresh_views(&mut self) {
-        (0..self.len()).for_each(|i| self.refresh_view(i));
+        let (place, velocity) = (&mut self.position_view, &mut self.velocity_view);
+        let place = (&mut place.x, &mut place.y, &mut place.z);
+        let velocity = (&mut velocity.x, &mut velocity.y, &mut velocity.z);
+        let (rest, displacement) = (&self.mesh.points, &self.displacement);
+        (place, velocity, rest, displacement, &self.velocity)
+            .into_par_iter()
+            .with_min_len(VIEW_CHUNK)
+            .for_each(|((x, y, z), (u, v, w), rest, displacement, velocity)| {
+                (*x, *y, *z) = (*rest + Vec3::from(*displacement)).into();
+                (*u, *v, *w) = Vec3::from(*velocity).into();
+            });
     }
 
     pub(super) fn refresh_view(&mut self, i: usize) {

@@ -182,6 +182,31 @@ fn a_shell_keeps_its_bends() {
     assert!(height < 0.002, "it is flat again: {height}");
 }
 
+/// A sheet that hangs by its upper edge: springs along edges let its area grow, forces of
+/// triangles do not.
+#[test]
+fn triangles_that_keep_their_area_keep_that_of_a_hanging_sheet() {
+    let hang = |area: f32| {
+        let mut s = settings(Model::Energies(Energies {
+            distance: 0.01,
+            area,
+            volume: 0.0,
+            damping: 0.002,
+        }));
+        s.drag = 3.0;
+        let mut sheet = Soft::new(s, sheet(Vec3::ZERO, [0.5, 0.5], [8, 8])).unwrap();
+        let upright = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+        sheet.put(|p| upright * p, |_| Vec3::ZERO);
+        let start = sheet.area();
+        assert_eq!(sheet.pin_where(|p| p.z < -0.249), 9);
+        run(&mut sheet, 3.0, 5e-4, &falling());
+        sheet.area() / start - 1.0
+    };
+    let (without, with) = (hang(0.0), hang(0.5));
+    assert!(without > 0.06, "{without}");
+    assert!(with.abs() < 0.02, "{with}");
+}
+
 #[test]
 fn a_woven_cloth_falls_at_the_speed_that_air_allows() {
     let mut soft = cloth(Model::Woven(woven(10)), 10);

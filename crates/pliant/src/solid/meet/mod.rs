@@ -192,7 +192,9 @@ impl Meetings {
                 solid.stop_at(way.point as usize, way.to, h);
             }
             // Obstacles that move do not wait.
-            for stopped in sweep(ways, solid.thickness, 0, around, &mut Vec::new()) {
+            let way = |k: usize| Some(ways[k]);
+            let stopped = sweep(ways.len(), way, solid.thickness, 0, around, &mut Vec::new());
+            for stopped in stopped {
                 solid.stop_at(stopped.point as usize, stopped.place, h);
             }
         }
