@@ -11,6 +11,7 @@ use glam::Vec3;
 use pliant::World;
 use pliant::observe::{STAGES, Timers};
 use pliant::scene::{Built, Scene};
+use pliant::solid::Blade;
 use pliant_render::Camera;
 
 use crate::parameters::{Parameter, parameters};
@@ -47,6 +48,8 @@ pub enum Command {
     Set(String, String),
     /// What the hand does.
     Touch(Option<Touch>),
+    /// Cut bodies along the way of a blade.
+    Cut(Blade),
     /// Write the state.
     Save(PathBuf),
     /// Read a state.
@@ -327,6 +330,7 @@ impl Runner {
             },
             Command::Set(key, value) => self.set(&key, &value),
             Command::Touch(touch) => self.hand.touch(touch),
+            Command::Cut(blade) => self.hand.cut(blade),
             Command::Save(path) => {
                 let saved = self.files.save(&path, &self.setup.scene, &self.built.world);
                 self.message = Some(match saved {

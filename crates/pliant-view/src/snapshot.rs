@@ -180,10 +180,15 @@ impl Snapshot {
             })
     }
 
+    /// Number of points of bodies shown.
+    pub fn body_points(&self) -> usize {
+        self.bodies.iter().map(|b| b.ids.len()).sum()
+    }
+
     /// Number of points of all matter shown.
     pub fn points(&self) -> usize {
         let clouds = self.clouds.iter().map(|c| c.positions.len());
-        clouds.sum::<usize>() + self.bodies.iter().map(|b| b.ids.len()).sum::<usize>()
+        clouds.sum::<usize>() + self.body_points()
     }
 }
 

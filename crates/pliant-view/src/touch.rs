@@ -1,9 +1,10 @@
-//! What a hand does to matter: grab, push, pour.
+//! What a hand does to matter: grab, push, pour, cut.
 
 use glam::Vec3;
 use pliant::fluid::NewParticle;
 use pliant::scene::Built;
-use pliant::{Action, Field, Region, StepError};
+use pliant::solid::Blade;
+use pliant::{Action, Field, Region, StepError, Stroke};
 
 /// How fast matter in the hand takes up its speed, in 1/s.
 const GRIP: f32 = 40.0;
@@ -44,6 +45,8 @@ pub(crate) struct Hand {
     before: Option<Vec3>,
     /// How far the poured column has moved since its last disc, in metres.
     poured: f32,
+    /// What the blade does in the next step.
+    cuts: Vec<Blade>,
 }
 
 impl Hand {
@@ -56,8 +59,13 @@ impl Hand {
         self.touch = touch;
     }
 
-    /// One step of the world with the hand in it. The hand's fields last only as long as
-    /// the step: the world is as the scene made it whenever it is saved.
+    /// Cuts along the way of a blade in the next step.
+    pub fn cut(&mut self, blade: Blade) {
+        self.cuts.push(blade);
+    }
+
+    /// One step of the world with the hand in it. The hand's fields and blades last only
+    /// as long as the step: the world is as the scene made it whenever it is saved.
     pub fn step(&mut self, built: &mut Built, dt: f32) -> Result<(), StepError> {
         let mut fields = Vec::new();
         if let Some(touch) = self.touch {
@@ -91,9 +99,25 @@ impl Hand {
             .into_iter()
             .map(|f| built.world.add_field(f))
             .collect();
+        let start = built.world.time();
+        let strokes: Vec<_> = std::mem::take(&mut self.cuts)
+            .into_iter()
+            .map(|Blade { from, to }| {
+                let stop = start + f64::from(dt);
+                built.world.add_stroke(Stroke {
+                    from,
+                    to,
+                    start,
+                    stop,
+                })
+            })
+            .collect();
         let outcome = built.world.step(dt);
         for handle in handles {
             built.world.remove_field(handle);
+        }
+        for handle in strokes {
+            built.world.remove_stroke(handle);
         }
         outcome.map(|_| ())
     }
@@ -202,6 +226,37 @@ shape = { box = { min = [0, 0, 0], max = [0.4, 0.8, 0.2] } }
         let mut out = pliant::observe::Encoder::default();
         built.world.save(&mut out);
         out.finish()
+    }
+
+    #[test]
+    fn a_cut_opens_a_body_once() {
+        const BALL: &str = r#"
+title = "ball"
+duration = 1
+[gravity]
+acceleration = [0, 0, 0]
+[[solid]]
+name = "jelly"
+shape = { ball = { center = [0, 0.5, 0], radius = 0.2, tets = 600 } }
+model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
+"#;
+        let scene = Scene::parse("ball", "ball.toml", BALL, std::path::Path::new("."), &[]);
+        let mut built = scene.unwrap().build().unwrap();
+        let mut hand = Hand::default();
+        let before = built.world.point_count();
+        hand.step(&mut built, 0.01).unwrap();
+        assert_eq!(built.world.point_count(), before);
+        // Edges along z, drawn down through the middle.
+        let edge = |y: f32| [Vec3::new(0.003, y, -1.0), Vec3::new(0.003, y, 1.0)];
+        hand.cut(Blade {
+            from: edge(1.0),
+            to: edge(0.0),
+        });
+        hand.step(&mut built, 0.01).unwrap();
+        let opened = built.world.point_count();
+        assert!(opened > before + 20, "{before} {opened}");
+        hand.step(&mut built, 0.01).unwrap();
+        assert_eq!(built.world.point_count(), opened);
     }
 
     #[test]

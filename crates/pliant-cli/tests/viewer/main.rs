@@ -129,6 +129,43 @@ fn a_grab_moves_the_liquid() {
 }
 
 #[test]
+fn a_line_drawn_over_a_solid_cuts_it() {
+    const JELLY: &str = r#"title = "A weightless jelly"
+duration = 100
+frame = 0.01
+
+[gravity]
+acceleration = [0, 0, 0]
+
+[[solid]]
+name = "jelly"
+shape = { ball = { center = [0, 0.3, 0], radius = 0.2, tets = 600 } }
+model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
+
+[[obstacle]]
+name = "floor"
+shape = { plane = { point = [0, 0, 0], normal = [0, 1, 0] } }
+"#;
+    let Some(desktop) = Desktop::new() else {
+        return;
+    };
+    let mut viewer = Viewer::start(&desktop, JELLY, &[]);
+    viewer.wait_drawn(|d| d.time > 0.02);
+    viewer.key("k");
+    viewer.wait_for("tool Cut");
+    let opened = |line: String| -> usize { line.rsplit(' ').next().unwrap().parse().unwrap() };
+    // From one side of the picture to the other, through the middle.
+    viewer.drag("view", 1, [0.05, 0.45], [0.95, 0.55]);
+    let line = viewer.wait_for("cut opened");
+    assert!(opened(line.clone()) > 20, "{line}");
+    // In a corner there is nothing to cut.
+    viewer.drag("view", 1, [0.04, 0.05], [0.1, 0.05]);
+    let line = viewer.wait_for("cut opened");
+    assert_eq!(opened(line.clone()), 0, "{line}");
+    viewer.close();
+}
+
+#[test]
 fn a_slider_changes_a_parameter_of_the_running_scene() {
     let Some(desktop) = Desktop::new() else {
         return;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use egui::Pos2;
 use glam::Vec3;
 use pliant_render::Camera;
 
@@ -21,16 +22,18 @@ pub(super) enum Tool {
     Grab,
     Push,
     Pour,
+    Cut,
     Inspect,
     Tilt,
 }
 
 impl Tool {
-    pub const ALL: [Tool; 6] = [
+    pub const ALL: [Tool; 7] = [
         Tool::Orbit,
         Tool::Grab,
         Tool::Push,
         Tool::Pour,
+        Tool::Cut,
         Tool::Inspect,
         Tool::Tilt,
     ];
@@ -42,6 +45,11 @@ impl Tool {
             Tool::Grab => ("Grab", egui::Key::G, "drag matter along"),
             Tool::Push => ("Push", egui::Key::U, "hold to push matter away from you"),
             Tool::Pour => ("Pour", egui::Key::L, "hold to pour liquid"),
+            Tool::Cut => (
+                "Cut",
+                egui::Key::K,
+                "drag a line to cut the solids behind it",
+            ),
             Tool::Inspect => (
                 "Inspect",
                 egui::Key::I,
@@ -70,6 +78,11 @@ pub(super) struct Desk {
     pub picked: Option<Picked>,
     /// Where the hand holds on, while a button is down.
     pub held: Option<Vec3>,
+    /// Where a cut begins on the screen, while a button is down.
+    pub cut_from: Option<Pos2>,
+    /// The last cut, until it is known what it has opened: the snapshot before it, and
+    /// the points of bodies in it.
+    pub cut: Option<(u64, usize)>,
     pub speed: f32,
     pub show_panel: bool,
     pub show_plots: bool,
@@ -99,6 +112,8 @@ impl Desk {
             reach: 0.12,
             picked: None,
             held: None,
+            cut_from: None,
+            cut: None,
             speed: 1.0,
             show_panel: true,
             show_plots: true,
@@ -124,6 +139,8 @@ impl Desk {
         self.orbit = camera().into();
         self.picked = None;
         self.held = None;
+        self.cut_from = None;
+        self.cut = None;
         self.edits.clear();
         self.plots.clear();
         self.range = None;

@@ -299,6 +299,7 @@ fn display(ui: &mut Ui, desk: &mut Desk, now: &Published, trace: &mut Trace) {
 fn tools(ui: &mut Ui, desk: &mut Desk, now: &Published, trace: &mut Trace) {
     heading(ui, "Left mouse button");
     let liquid = !now.snapshot.clouds.is_empty();
+    let bodies = !now.snapshot.bodies.is_empty();
     egui::Grid::new("tools")
         .num_columns(3)
         .spacing([4.0, 4.0])
@@ -308,7 +309,11 @@ fn tools(ui: &mut Ui, desk: &mut Desk, now: &Published, trace: &mut Trace) {
                 let chosen = desk.tool == tool;
                 let button = Button::selectable(chosen, name).min_size(vec2(88.0, 24.0));
                 let hover = format!("{} (key {})", capital(what), key.name());
-                let usable = tool != Tool::Pour || liquid;
+                let usable = match tool {
+                    Tool::Pour => liquid,
+                    Tool::Cut => bodies,
+                    _ => true,
+                };
                 let response = ui.add_enabled(usable, button).on_hover_text(hover);
                 trace.place(&format!("tool-{name}"), &response);
                 if response.clicked() {
@@ -516,8 +521,8 @@ fn help(ui: &Ui, desk: &mut Desk) {
             "particles, surface, surfels, gas, X-ray, wireframe",
         ),
         (
-            "O G U L I T",
-            "orbit, grab, push, pour, inspect, tilt gravity",
+            "O G U L K I T",
+            "orbit, grab, push, pour, cut, inspect, tilt gravity",
         ),
         ("left mouse", "the chosen tool"),
         ("right mouse", "go around"),

@@ -2,6 +2,7 @@
 
 use egui::{PointerButton, Pos2, Rect, Sense, Ui};
 use glam::{Vec2, Vec3};
+use pliant::solid::Blade;
 use pliant_render::{Colour, View};
 
 use super::desk::{Desk, Tool};
@@ -72,6 +73,27 @@ pub(super) fn interact(
                 trace.say("tilt");
             }
         }
+        Tool::Cut => {
+            if response.drag_started_by(PointerButton::Primary) {
+                desk.cut_from = ui.input(|i| i.pointer.press_origin());
+            }
+            if let (Some(from), Some(to)) = (desk.cut_from, mouse) {
+                let line = egui::Stroke::new(2.0, egui::Color32::from_rgb(240, 160, 48));
+                ui.painter().line_segment([from, to], line);
+                if response.drag_stopped_by(PointerButton::Primary) {
+                    let edge = |p: Pos2| edge_behind(view.eye, ray(p), now);
+                    simulation.send(Command::Cut(Blade {
+                        from: edge(from),
+                        to: edge(to),
+                    }));
+                    desk.cut = Some((now.snapshot.number, now.snapshot.body_points()));
+                    trace.say("cut");
+                }
+            }
+            if !primary {
+                desk.cut_from = None;
+            }
+        }
         Tool::Inspect => {
             if response.clicked_by(PointerButton::Primary)
                 && let Some(p) = mouse
@@ -101,6 +123,7 @@ pub(super) fn interact(
             }
         }
     }
+    tell_of_cut(ui, desk, now, trace);
     if let Some(reading) = desk.picked.and_then(|p| pick::read(&now.snapshot, &p)) {
         marks.push(Mark {
             centre: reading.place,
@@ -125,6 +148,34 @@ fn reach_to(desk: &mut Desk, now: &Published, view: &View, ray: Vec3, trace: &mu
     });
     let depth = (anchor - view.eye).dot(view.forward);
     view.eye + ray * (depth / ray.dot(view.forward))
+}
+
+/// The edge of a blade that reaches from before the eye through all that is there.
+fn edge_behind(eye: Vec3, ray: Vec3, now: &Published) -> [Vec3; 2] {
+    let bounds = now.snapshot.bounds;
+    let far = eye.distance(bounds.center()) + bounds.size().length();
+    let ray = ray.normalize_or(Vec3::NEG_Z);
+    [eye + 1e-3 * far * ray, eye + far * ray]
+}
+
+/// Says what the last cut has opened, once a step has been made with it.
+fn tell_of_cut(ui: &Ui, desk: &mut Desk, now: &Published, trace: &mut Trace) {
+    /// Snapshots after which a cut has met nothing.
+    const PATIENCE: u64 = 3;
+    let Some((number, before)) = desk.cut else {
+        return;
+    };
+    let opened = now.snapshot.body_points().saturating_sub(before);
+    if opened == 0 && now.snapshot.number < number + PATIENCE {
+        return;
+    }
+    desk.cut = None;
+    trace.say(format!("cut opened {opened}"));
+    let words = match opened {
+        0 => "the cut has met no solid".into(),
+        n => format!("cut: {n} new points on its sides"),
+    };
+    desk.say(words, ui.ctx().time());
 }
 
 fn hand(tool: Tool, place: Vec3, radius: f32, view: &View, now: &Published, size: f32) -> Touch {

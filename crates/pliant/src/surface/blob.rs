@@ -65,6 +65,22 @@ pub(super) fn blobs(positions: Xyz<'_>, settings: &SurfaceSettings) -> Blobs {
     Blobs { blobs, fullness }
 }
 
+/// The round blobs of `points`, all of which are finite, where `fullness` still holds
+/// for all that are not near one of the places `changed`. They are to the bit those of
+/// [`blobs`].
+pub(super) fn round_blobs_again(
+    points: &XyzVec,
+    settings: &SurfaceSettings,
+    mut fullness: Vec<f32>,
+    changed: &[Vec3],
+) -> Blobs {
+    if !changed.is_empty() && !points.is_empty() {
+        Near::new(points, settings).renew_fullness(settings, changed, &mut fullness);
+    }
+    let blobs = round(points, settings, &fullness);
+    Blobs { blobs, fullness }
+}
+
 /// Those of the positions that are finite.
 pub(super) fn finite(positions: Xyz<'_>) -> XyzVec {
     positions.iter().filter(|p| p.is_finite()).collect()
@@ -135,26 +151,48 @@ impl Near {
 
     /// The field of round kernels of equal weight, at every particle.
     fn fullness(&self, settings: &SurfaceSettings) -> Vec<f32> {
+        let all: Vec<u32> = (0..self.sorted.len() as u32).collect();
+        let sorted = self.fullness_of(&all, settings);
+        self.place.iter().map(|&k| sorted[k as usize]).collect()
+    }
+
+    /// The same at the particles in cells around the places `changed` only.
+    fn renew_fullness(&self, settings: &SurfaceSettings, changed: &[Vec3], fullness: &mut [f32]) {
+        let mut stale = vec![false; self.sorted.len()];
+        for &p in changed {
+            for &(from, to) in self.grid.rows_around(p).as_slice() {
+                stale[from as usize..to as usize].fill(true);
+            }
+        }
+        let stale: Vec<u32> = (0..stale.len() as u32)
+            .filter(|&k| stale[k as usize])
+            .collect();
+        let order = self.grid.order();
+        for (&k, sum) in stale.iter().zip(self.fullness_of(&stale, settings)) {
+            fullness[order[k as usize] as usize] = sum;
+        }
+    }
+
+    /// Fullness at these places of the cell order.
+    fn fullness_of(&self, places: &[u32], settings: &SurfaceSettings) -> Vec<f32> {
         const CHUNK: usize = 256;
         let inverse = 1.0 / (settings.support * settings.spacing).powi(2);
         let scale = POLY6 / settings.support.powi(3);
-        let mut sorted = vec![0.0; self.sorted.len()];
-        sorted
+        let mut fullness = vec![0.0; places.len()];
+        fullness
             .par_chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(c, sums)| {
-                let (near, first) = (self, c * CHUNK);
+            .zip(places.par_chunks(CHUNK))
+            .for_each(|(sums, places)| {
+                let near = self;
                 dispatch!(sum_kernels(
                     near: &Near,
-                    first: usize,
+                    places: &[u32],
                     inverse: f32,
                     sums: &mut [f32],
                 ));
+                sums.iter_mut().for_each(|s| *s *= scale);
             });
-        self.place
-            .iter()
-            .map(|&k| scale * sorted[k as usize])
-            .collect()
+        fullness
     }
 
     /// Kernels stretched along the surface (Yu & Turk 2013, section 4).
@@ -259,14 +297,18 @@ impl Near {
     }
 }
 
-/// Sums `max(0, 1 - r²/h²)³` over the neighbours of the particles from `first` on.
-/// Plain arrays of eight: the compiler makes lanes of them, and the order of the
-/// sum is the same on every machine.
+/// Adding and taking away this number rounds kernels to multiples of 2⁻¹³.
+const ROUNDER: f32 = 1536.0;
+
+/// Sums `max(0, 1 - r²/h²)³` over the neighbours of the particles at `places`. Kernels
+/// are multiples of 2⁻¹³, so that the sum is exact: it does not depend on the order of
+/// the neighbours, and a part of the particles gives what all of them give.
+/// Plain arrays of eight: the compiler makes lanes of them.
 #[inline(always)]
-fn sum_kernels<L: Lanes>(_lanes: L, near: &Near, first: usize, inverse: f32, sums: &mut [f32]) {
+fn sum_kernels<L: Lanes>(_lanes: L, near: &Near, places: &[u32], inverse: f32, sums: &mut [f32]) {
     let Xyz { x, y, z } = near.sorted.view();
-    for (i, sum) in sums.iter_mut().enumerate() {
-        let p = near.sorted.get(first + i);
+    for (&place, sum) in places.iter().zip(sums) {
+        let p = near.sorted.get(place as usize);
         let mut lanes = [0.0f32; 8];
         let mut rest = 0.0;
         for &(from, to) in near.grid.rows_around(p).as_slice() {
@@ -276,7 +318,7 @@ fn sum_kernels<L: Lanes>(_lanes: L, near: &Near, first: usize, inverse: f32, sum
                 let (dx, dy, dz) = (x - p.x, y - p.y, z - p.z);
                 let t = 1.0 - inverse * (dx * dx + dy * dy + dz * dz);
                 let t = if t > 0.0 { t } else { 0.0 };
-                t * t * t
+                (t * t * t + ROUNDER) - ROUNDER
             };
             let (xs, x_rest) = xs.as_chunks::<8>();
             let (ys, y_rest) = ys.as_chunks::<8>();
@@ -299,6 +341,8 @@ fn round(points: &XyzVec, settings: &SurfaceSettings, fullness: &[f32]) -> Vec<B
     let least = lone_fullness(settings);
     let m = 1.0 / (h * h);
     (0..points.len())
+        .into_par_iter()
+        .with_min_len(4096)
         .map(|i| Blob {
             center: points.get(i),
             weight: POLY6 / settings.support.powi(3) * boost(fullness[i], least, settings),

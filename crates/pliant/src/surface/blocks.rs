@@ -29,6 +29,13 @@ pub(super) struct Blocks {
     pub members: Vec<u32>,
 }
 
+impl Blocks {
+    /// The blobs of block `b`.
+    pub(super) fn members_of(&self, b: usize) -> &[u32] {
+        &self.members[self.start[b] as usize..self.start[b + 1] as usize]
+    }
+}
+
 /// Name of the block at these block coordinates. Keys sort by z, then y, then x.
 pub(super) fn key_of([x, y, z]: [i32; 3]) -> u64 {
     let part = |v: i32| (v + HALF) as u64;
@@ -53,38 +60,62 @@ pub(super) fn node_range(blob: &Blob, inverse_cell: f32) -> ([i32; 3], [i32; 3])
     )
 }
 
-/// Finds the blocks of all blobs.
-pub(super) fn assign(blobs: &[Blob], settings: &SurfaceSettings) -> Result<Blocks, SurfaceError> {
+/// First and last block along each axis that a blob touches.
+#[inline]
+pub(super) fn block_range(blob: &Blob, inverse_cell: f32) -> ([i32; 3], [i32; 3]) {
+    let (low, high) = node_range(blob, inverse_cell);
+    (
+        low.map(|n| (n - 1).div_euclid(CELLS)),
+        high.map(|n| n.div_euclid(CELLS)),
+    )
+}
+
+/// Calls `visit` with the coordinates of all blocks in a range, in the order of keys.
+#[inline]
+pub(super) fn for_each_block((first, last): ([i32; 3], [i32; 3]), mut visit: impl FnMut([i32; 3])) {
+    for z in first[2]..=last[2] {
+        for y in first[1]..=last[1] {
+            for x in first[0]..=last[0] {
+                visit([x, y, z]);
+            }
+        }
+    }
+}
+
+/// Fails if a blob is too far away for the grid.
+pub(super) fn check_reach(blobs: &[Blob], settings: &SurfaceSettings) -> Result<(), SurfaceError> {
     let cell = settings.cell * settings.spacing;
     let inverse_cell = 1.0 / cell;
     let limit = (HALF - 4) as f32 * CELLS as f32;
     // Beyond 2²³ cubes from the origin f32 cannot tell neighbouring nodes apart.
     let limit = limit.min(8e6);
-    let far = blobs.par_iter().find_first(|b| {
+    let is_far = |b: &&Blob| {
         let reach = (b.center.abs() + b.reach) * inverse_cell;
         reach.max_element() >= limit
-    });
-    if let Some(blob) = far {
-        return Err(SurfaceError::TooFar {
+    };
+    let far = blobs
+        .par_chunks(4096)
+        .find_map_first(|chunk| chunk.iter().find(is_far));
+    match far {
+        Some(blob) => Err(SurfaceError::TooFar {
             place: blob.center,
             cell,
-        });
+        }),
+        None => Ok(()),
     }
+}
+
+/// Finds the blocks of all blobs, which are within reach.
+pub(super) fn assign(blobs: &[Blob], settings: &SurfaceSettings) -> Blocks {
+    let inverse_cell = 1.0 / (settings.cell * settings.spacing);
     let mut pairs: Vec<(u64, u32)> = blobs
         .par_iter()
         .enumerate()
         .with_min_len(1024)
         .fold(Vec::new, |mut pairs, (i, blob)| {
-            let (low, high) = node_range(blob, inverse_cell);
-            let first = low.map(|n| (n - 1).div_euclid(CELLS));
-            let last = high.map(|n| n.div_euclid(CELLS));
-            for z in first[2]..=last[2] {
-                for y in first[1]..=last[1] {
-                    for x in first[0]..=last[0] {
-                        pairs.push((key_of([x, y, z]), i as u32));
-                    }
-                }
-            }
+            for_each_block(block_range(blob, inverse_cell), |at| {
+                pairs.push((key_of(at), i as u32));
+            });
             pairs
         })
         .reduce(Vec::new, |mut a, mut b| {
@@ -102,7 +133,7 @@ pub(super) fn assign(blobs: &[Blob], settings: &SurfaceSettings) -> Result<Block
     }
     blocks.start.push(pairs.len() as u32);
     blocks.members = pairs.into_iter().map(|(_, i)| i).collect();
-    Ok(blocks)
+    blocks
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! First every block finds the vertices on the edges that start in it; then every
 //! block joins vertices of its own and of its neighbours to triangles; then all is
-//! copied into one mesh. Blocks that are known from the last frame skip the first
-//! two stages.
+//! copied into one mesh. Blocks that have not changed since the last frame skip the
+//! first stage, and if their neighbours have not either, the second.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::blob::Blob;
 use super::blocks::{Blocks, CELLS, NODES, coordinates, key_of};
 use super::cube_table::{CASES, edge_start};
-use super::field::{self, Field};
+use super::field::{self, Field, WHOLE};
 use super::{Surface, SurfaceError, SurfaceSettings};
 use crate::mesh::TriMesh;
 
@@ -22,14 +22,13 @@ const OWN: u16 = 0x7fff;
 /// degenerate where the field meets the iso-value at a node.
 const MARGIN: f32 = 0.01;
 
-/// What is known of a block: its part of the surface.
+/// A block's part of the surface.
 #[derive(Debug)]
 pub(super) struct Block {
-    key: u64,
-    /// Fingerprint of the blobs it was made of.
-    hash: u64,
+    pub key: u64,
+    /// None if the surface does not pass through the block.
     surface: Option<Box<Patch>>,
-    /// Made in this frame.
+    /// Drawn since the surface was last put together.
     fresh: bool,
 }
 
@@ -48,99 +47,77 @@ struct Patch {
     triangles: Vec<[u32; 3]>,
 }
 
-/// Draws the surface of all blocks. `known` are the blocks of the last frame, or
-/// none; the second result are the blocks of this one.
+/// Draws the surface of all blocks.
 pub(super) fn extract(
     blobs: &[Blob],
-    blocks: Blocks,
+    blocks: &Blocks,
     settings: &SurfaceSettings,
-    known: Vec<Block>,
-) -> Result<(Surface, Vec<Block>), SurfaceError> {
-    let mut old = known.into_iter().peekable();
-    let jobs: Vec<(usize, u64, Option<Block>)> = blocks
+) -> Result<Surface, SurfaceError> {
+    let cell = settings.cell * settings.spacing;
+    let mut drawn: Vec<Block> = blocks
         .keys
-        .iter()
+        .par_iter()
         .enumerate()
-        .map(|(b, &key)| {
-            while old.next_if(|o| o.key < key).is_some() {}
-            (b, key, old.next_if(|o| o.key == key))
-        })
-        .collect();
-    drop(old);
-    let mut found: Vec<Block> = jobs
-        .into_par_iter()
         .map_init(
             || Box::new([0.0; NODES * NODES * NODES]),
-            |field, (b, key, known)| {
-                let members =
-                    &blocks.members[blocks.start[b] as usize..blocks.start[b + 1] as usize];
-                let hash = fingerprint(blobs, members);
-                match known {
-                    Some(mut block) if block.hash == hash => {
-                        block.fresh = false;
-                        block
-                    }
-                    _ => Block {
-                        key,
-                        hash,
-                        surface: patch(blobs, members, key, settings, field),
-                        fresh: true,
-                    },
-                }
+            |field, (b, &key)| {
+                let members = blocks.members_of(b);
+                field::sum(blobs, members, coordinates(key), cell, WHOLE, field);
+                let mut block = Block::new(key);
+                block.draw(field, settings);
+                block
             },
         )
         .collect();
+    assemble(&mut drawn)
+}
 
-    let around: Vec<[Option<u32>; 8]> = found
-        .par_iter()
-        .map(|block| neighbours(&blocks.keys, block.key))
-        .collect();
-    let triangles: Vec<Option<Vec<[u32; 3]>>> = found
+impl Block {
+    /// An empty block.
+    pub(super) fn new(key: u64) -> Block {
+        Block {
+            key,
+            surface: None,
+            fresh: false,
+        }
+    }
+
+    /// Draws the block's part of the surface.
+    pub(super) fn draw(&mut self, field: &Field, settings: &SurfaceSettings) {
+        self.surface = patch(self.key, settings, field);
+        self.fresh = true;
+    }
+}
+
+/// Puts the surface together; `blocks` are in the order of their keys.
+pub(super) fn assemble(blocks: &mut [Block]) -> Result<Surface, SurfaceError> {
+    let keys: Vec<u64> = blocks.iter().map(|b| b.key).collect();
+    let around: Vec<[Option<u32>; 8]> =
+        keys.par_iter().map(|&key| neighbours(&keys, key)).collect();
+    let known = &*blocks;
+    let triangles: Vec<Option<Vec<[u32; 3]>>> = known
         .par_iter()
         .zip(&around)
         .map(|(block, around)| {
             let patch = block.surface.as_ref()?;
-            let changed = around.iter().flatten().any(|&n| found[n as usize].fresh);
-            changed.then(|| join(patch, around, &found))
+            let changed = around.iter().flatten().any(|&n| known[n as usize].fresh);
+            changed.then(|| join(patch, around, known))
         })
         .collect();
-    for (block, triangles) in found.iter_mut().zip(triangles) {
+    for (block, triangles) in blocks.iter_mut().zip(triangles) {
+        block.fresh = false;
         if let (Some(patch), Some(triangles)) = (&mut block.surface, triangles) {
             patch.triangles = triangles;
         }
     }
-    let surface = gather(&found, &around)?;
-    Ok((surface, found))
-}
-
-/// A fingerprint of what a block is made of (FNV-1a over words).
-fn fingerprint(blobs: &[Blob], members: &[u32]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut word = |v: f32| {
-        hash = (hash ^ u64::from(v.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
-        hash ^= hash >> 29;
-    };
-    for &m in members {
-        let b = &blobs[m as usize];
-        b.center.to_array().into_iter().for_each(&mut word);
-        word(b.weight);
-        b.shape.into_iter().for_each(&mut word);
-    }
-    hash
+    gather(blocks, &around)
 }
 
 /// Inside flags, cut edges and vertices of a block; none if the surface does not
 /// pass through it.
-fn patch(
-    blobs: &[Blob],
-    members: &[u32],
-    key: u64,
-    settings: &SurfaceSettings,
-    field: &mut Field,
-) -> Option<Box<Patch>> {
+fn patch(key: u64, settings: &SurfaceSettings, field: &Field) -> Option<Box<Patch>> {
     let at = coordinates(key);
     let cell = settings.cell * settings.spacing;
-    field::sum(blobs, members, at, cell, field);
     let mut inside = [0u16; ROWS];
     for (bits, row) in inside.iter_mut().zip(field.chunks_exact(NODES)) {
         for (x, &value) in row.iter().enumerate() {
@@ -316,28 +293,42 @@ fn gather(blocks: &[Block], around: &[[Option<u32>; 8]]) -> Result<Surface, Surf
     }
     let mut surface = Surface {
         mesh: TriMesh {
-            vertices: Vec::with_capacity(count),
+            vertices: vec![Vec3::ZERO; count],
             triangles: vec![[0; 3]; triangle_count],
         },
-        normals: Vec::with_capacity(count),
+        normals: vec![Vec3::ZERO; count],
     };
-    let mut rest = surface.mesh.triangles.as_mut_slice();
+    let mut vertices = surface.mesh.vertices.as_mut_slice();
+    let mut normals = surface.normals.as_mut_slice();
+    let mut triangles = surface.mesh.triangles.as_mut_slice();
     let mut parts = Vec::with_capacity(blocks.len());
     for (block, around) in blocks.iter().zip(around) {
         let Some(patch) = &block.surface else {
             continue;
         };
-        surface.mesh.vertices.extend_from_slice(&patch.vertices);
-        surface.normals.extend_from_slice(&patch.normals);
-        let (part, next) = rest.split_at_mut(patch.triangles.len());
+        let part = (
+            front(&mut vertices, patch.vertices.len()),
+            front(&mut normals, patch.vertices.len()),
+            front(&mut triangles, patch.triangles.len()),
+        );
         parts.push((part, patch, around));
-        rest = next;
     }
-    parts.into_par_iter().for_each(|(out, patch, around)| {
-        let starts = around.map(|n| n.map_or(0, |n| vertex_start[n as usize]));
-        for (o, t) in out.iter_mut().zip(&patch.triangles) {
-            *o = t.map(|code| starts[(code & 7) as usize] + (code >> 3));
-        }
-    });
+    parts
+        .into_par_iter()
+        .for_each(|((vertices, normals, triangles), patch, around)| {
+            vertices.copy_from_slice(&patch.vertices);
+            normals.copy_from_slice(&patch.normals);
+            let starts = around.map(|n| n.map_or(0, |n| vertex_start[n as usize]));
+            for (o, t) in triangles.iter_mut().zip(&patch.triangles) {
+                *o = t.map(|code| starts[(code & 7) as usize] + (code >> 3));
+            }
+        });
     Ok(surface)
+}
+
+/// Takes the first `n` off a slice.
+fn front<'a, T>(rest: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+    let (part, after) = std::mem::take(rest).split_at_mut(n);
+    *rest = after;
+    part
 }

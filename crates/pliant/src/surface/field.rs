@@ -7,16 +7,37 @@ use crate::simd::{Lanes, dispatch};
 /// Nodes of a block, x fastest.
 pub(super) type Field = [f32; NODES * NODES * NODES];
 
-/// Sums the field of `members` at the nodes of the block with these coordinates.
-/// Every node adds its blobs in their order, so neighbouring blocks agree to the
-/// bit on the nodes they share.
-pub(super) fn sum(blobs: &[Blob], members: &[u32], at: [i32; 3], cell: f32, field: &mut Field) {
-    field.fill(0.0);
+/// Nodes of a block along each axis, first and end.
+pub(super) type Window = [[usize; 2]; 3];
+
+/// All nodes of a block.
+pub(super) const WHOLE: Window = [[0, NODES]; 3];
+
+/// Sums the field of `members` at the nodes of a window of the block with these
+/// coordinates; the window may be widened to whole halves of rows. Every node adds
+/// its blobs in their order, so neighbouring blocks agree to the bit on the nodes
+/// they share, and so do windows.
+pub(super) fn sum(
+    blobs: &[Blob],
+    members: &[u32],
+    at: [i32; 3],
+    cell: f32,
+    window: Window,
+    field: &mut Field,
+) {
+    let [x, y, z] = window;
+    let window = [[x[0] / 8 * 8, x[1].div_ceil(8) * 8], y, z];
+    for z in z[0]..z[1] {
+        for y in y[0]..y[1] {
+            field[(z * NODES + y) * NODES..][window[0][0]..window[0][1]].fill(0.0);
+        }
+    }
     dispatch!(add_all(
         blobs: &[Blob],
         members: &[u32],
         at: [i32; 3],
         cell: f32,
+        window: Window,
         field: &mut Field,
     ));
 }
@@ -31,11 +52,11 @@ fn add_all<L: Lanes>(
     members: &[u32],
     at: [i32; 3],
     cell: f32,
+    window: Window,
     field: &mut Field,
 ) {
     let inverse_cell = 1.0 / cell;
     let origin = at.map(|b| b * CELLS);
-    let last = NODES as i32 - 1;
     let mut xs = [0.0f32; NODES];
     for (i, x) in xs.iter_mut().enumerate() {
         *x = (origin[0] + i as i32) as f32 * cell;
@@ -44,15 +65,19 @@ fn add_all<L: Lanes>(
         let blob = &blobs[m as usize];
         let (low, high) = node_range(blob, inverse_cell);
         let clip = |axis: usize| {
-            let first = (low[axis] - origin[axis]).max(0);
-            let end = (high[axis] - origin[axis]).min(last);
-            (first as usize, (end + 1).max(0) as usize)
+            let [least, most] = window[axis].map(|n| n as i32);
+            let first = (low[axis] - origin[axis]).max(least);
+            let end = (high[axis] - origin[axis] + 1).min(most);
+            (first as usize, end.max(0) as usize)
         };
         let (x0, x1) = clip(0);
         // Whole halves of a row are summed; what is outside the blob adds 0.
         let (half0, half1) = (x0 / 8, x1.div_ceil(8));
         let (y0, y1) = clip(1);
         let (z0, z1) = clip(2);
+        if x0 >= x1 || y0 >= y1 || z0 >= z1 {
+            continue;
+        }
         let [xx, yy, zz, xy, xz, yz] = blob.shape;
         let mut dx = [0.0f32; NODES];
         for (d, x) in dx.iter_mut().zip(&xs) {

@@ -8,7 +8,8 @@
 //! - `blocks.rs`: which blocks of the sparse grid a particle touches;
 //! - `field.rs`: the field at the nodes of one block (the hot loop);
 //! - `cube_table.rs`, `extract.rs`: marching cubes, block by block;
-//! - `tracker.rs`: [`SurfaceTracker`] keeps what has not changed between frames;
+//! - `tracker.rs`: [`SurfaceTracker`] follows particles from frame to frame;
+//!   `kept_blocks.rs`: the fields it keeps, and which nodes of them must be summed anew;
 //! - `smooth.rs`: smoothing that leaves drops and corners alone, and volume;
 //! - `attach.rs`: [`Surface::attach`] lets liquid fill up to walls.
 //!
@@ -25,6 +26,7 @@ mod cube_table;
 mod eigen;
 mod extract;
 mod field;
+mod kept_blocks;
 mod plane_fit;
 mod screen_grid;
 mod screen_join;
@@ -179,7 +181,8 @@ pub struct Surface {
 pub fn surface_of(positions: Xyz<'_>, settings: &SurfaceSettings) -> Result<Surface, SurfaceError> {
     settings.check()?;
     let blobs = blob::blobs(positions, settings);
-    let blocks = blocks::assign(&blobs.blobs, settings)?;
-    let (surface, _) = extract::extract(&blobs.blobs, blocks, settings, Vec::new())?;
+    blocks::check_reach(&blobs.blobs, settings)?;
+    let blocks = blocks::assign(&blobs.blobs, settings);
+    let surface = extract::extract(&blobs.blobs, &blocks, settings)?;
     Ok(smooth::finish(surface, &blobs, settings))
 }

@@ -19,7 +19,7 @@
 use glam::Vec3;
 
 use super::Surface;
-use super::screen_grid::{Nodes, bands, filter, project, silhouettes, splat};
+use super::screen_grid::{Nodes, filter, project, silhouettes, splat};
 use super::screen_join::{Vertices, smooth_silhouettes, triangulate};
 use crate::math::Xyz;
 use crate::mesh::TriMesh;
@@ -127,12 +127,11 @@ pub fn screen_mesh(
     if !sane || camera.size.contains(&0) {
         return Surface::default();
     }
-    let spheres = project(positions, camera, settings);
     let mut nodes = Nodes::new(camera, settings);
-    let bands = bands(&spheres, nodes.height, nodes.spacing);
-    splat(&spheres, &bands, &mut nodes);
+    let bands = project(positions, camera, settings, &nodes);
+    splat(&bands, &mut nodes);
     let step = settings.depth_step * settings.radius;
-    let cuts = silhouettes(&spheres, &bands, &nodes, step);
+    let cuts = silhouettes(&bands, &nodes, step);
     filter(&mut nodes, settings.filter, step);
     let vertices = Vertices::new(&nodes, &cuts, step);
     let triangles = triangulate(&nodes, &vertices, step);

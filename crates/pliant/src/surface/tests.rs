@@ -150,6 +150,35 @@ fn a_tracker_gives_what_a_new_start_gives() {
 }
 
 #[test]
+fn a_tracker_of_shifting_particles_gives_what_a_new_start_gives() {
+    let d = 0.1;
+    let start = lattice(7, d, 0.2, |p| p.length() < 0.7);
+    for settings in kinds(d) {
+        let mut points: Vec<(u32, Vec3)> = (0u32..).zip(start.view().iter()).collect();
+        let mut tracker = SurfaceTracker::new(settings.clone()).unwrap();
+        for frame in 0..8u32 {
+            // A few move, some of them to new blocks; a few leave and others come.
+            let moving = points.iter_mut().filter(|(id, _)| id % 37 == frame % 3);
+            for (id, p) in moving {
+                *p += 0.3 * d * Vec3::new(1.0 + (*id % 3) as f32, frame as f32, -1.0);
+            }
+            points.retain(|(id, _)| id % 101 != frame);
+            let first = 10_000 * (frame % 5 + 1) + frame;
+            let place = |k: u32| Vec3::new(0.9 + d * k as f32, 0.4 * frame as f32, 0.0);
+            points.extend((0..6).map(|k| (first + k, place(k))));
+            points.sort_by_key(|(id, _)| *id);
+            let places: XyzVec = points.iter().map(|(_, p)| *p).collect();
+            let ids: Vec<u32> = points.iter().map(|(id, _)| *id).collect();
+            let tracked = tracker.update(places.view(), &ids).unwrap();
+            let anew = surface_of(places.view(), &settings).unwrap();
+            assert!(tracked == anew, "{settings:?}: frame {frame} differs");
+        }
+        let nothing = tracker.update(XyzVec::default().view(), &[]).unwrap();
+        assert!(nothing.mesh.triangles.is_empty());
+    }
+}
+
+#[test]
 fn nothing_and_nonsense_are_answered() {
     let none = surface_of(XyzVec::default().view(), &SurfaceSettings::new(0.1)).unwrap();
     assert!(none.mesh.triangles.is_empty());
