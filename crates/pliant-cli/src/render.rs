@@ -179,15 +179,28 @@ fn show(built: &mut Built, folder: &Path, k: u64) -> Result<(), CliError> {
         let stored = read_particles(&folder.join(data_file(built, 0, k, "vtu")))?;
         show_particles(built, fluid, &stored);
     }
-    for (i, solid) in built.solids.clone().into_iter().enumerate() {
-        let path = folder.join(data_file(built, fluids + i as u32, k, "vtu"));
+    let solids = built.solids.len();
+    // Rigid bodies come between them.
+    let rigids = built.world.rigids().count();
+    for body in 0..solids + built.softs.len() {
+        let before = if body < solids { 0 } else { rigids };
+        let part = fluids + (before + body) as u32;
+        let path = folder.join(data_file(built, part, k, "vtu"));
         let stored = read_particles(&path)?;
         let (places, velocities) = (stored.positions.view(), stored.velocities.view());
-        let body = built.world.solid_mut(solid);
-        if body.is_some_and(|body| !body.put_points(places, velocities)) {
+        let world = &mut built.world;
+        let fits = if body < solids {
+            let solid = world.solid_mut(built.solids[body]);
+            solid.is_none_or(|s| s.put_points(places, velocities))
+        } else {
+            let soft = world.soft_mut(built.softs[body - solids]);
+            soft.is_none_or(|s| s.put_points(places, velocities))
+        };
+        if !fits {
             return Err(CliError::Usage(format!(
-                "{}: it has {} points, another number than the body of the scene; was the \
-                 scene changed since the run?",
+                "{}: it has {} points, another number than the body of the scene. Pictures of \
+                 bodies after they have torn cannot be made from files yet: `run` draws them. \
+                 Or was the scene changed since the run?",
                 path.display(),
                 places.len()
             )));

@@ -368,6 +368,22 @@ impl Soft {
         self.refresh_views();
     }
 
+    /// Puts every point where a stored state has it. False, and nothing is changed, if
+    /// there are not as many places and velocities as points.
+    pub fn put_points(&mut self, places: Xyz<'_>, velocities: Xyz<'_>) -> bool {
+        if places.len() != self.len() || velocities.len() != self.len() {
+            return false;
+        }
+        for i in 0..places.len() {
+            self.position[i] = places.get(i).into();
+            self.velocity[i] = velocities.get(i).into();
+        }
+        self.previous.copy_from_slice(&self.position);
+        self.forget_obstacles();
+        self.refresh_views();
+        true
+    }
+
     /// Obstacles have come or gone: distances to them must be found again.
     pub(crate) fn forget_obstacles(&mut self) {
         self.room.fill(0.0);

@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use super::*;
 use crate::contact::Obstacle;
+use crate::math::XyzVec;
 use crate::mesh::{EvenSphere, IcoSphere, TriMesh};
 
 const H: f32 = 0.002;
@@ -423,4 +424,16 @@ fn gathered_springs_are_the_plain_ones() {
     for (a, b) in gathered.iter().zip(&plain) {
         assert!(a.distance((*b).into()) < 1e-5 * largest, "{a} {b}");
     }
+}
+
+#[test]
+fn a_stored_body_is_put_where_it_was_or_not_at_all() {
+    let moved = disturbed(settings());
+    let mut fresh = Soft::new(settings(), ball(500)).unwrap();
+    assert!(fresh.put_points(moved.positions(), moved.velocities()));
+    assert_eq!(fresh.bounds(), moved.bounds());
+    let few = XyzVec::default();
+    let before = fresh.bounds();
+    assert!(!fresh.put_points(few.view(), few.view()));
+    assert_eq!(fresh.bounds(), before);
 }
