@@ -21,15 +21,16 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
-use super::images::{ChunkImages, Images, Seen, Sums as ImageSums, WITH};
-use super::pairs::{ChunkPairs, Found, Pairs, gradient_sum, sum_pairs};
+use super::images::{Images, Sums as ImageSums, WITH};
+use super::pace::{Pace, Sums};
+use super::pairs::{Found, Pairs, gradient_sum};
+use super::pressure_sums::{Chunk, add_compression, push_chunk};
 use super::tension::Surface;
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
 use super::yielding::Yielding;
 use crate::coupling::Bodies;
 use crate::math::{Xyz, XyzVec};
-use crate::simd::{Lanes, dispatch};
 use crate::space::CellGrid;
 
 #[cfg(test)]
@@ -117,61 +118,6 @@ const INNER: f32 = 0.9;
 
 /// A solve for the density that stops at once never learns the weight it must bear.
 const MIN_ITERATIONS: u32 = 2;
-
-/// Sums over all particles in one iteration.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    /// Compression left.
-    compression: f64,
-    /// Last change of pressure times the change of compression it made, and times
-    /// what it would have made by the diagonal alone.
-    response: f64,
-    change: f64,
-}
-
-/// How far an iteration goes.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    /// Share of the step that the diagonal asks for. Below the inverse of the largest
-    /// eigenvalue of the diagonally scaled equations, 2 for a lattice, more for
-    /// particles in disorder.
-    relaxation: f32,
-    momentum: f32,
-    compression: f64,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Pace {
-            relaxation: 0.45,
-            momentum: 1.0,
-            compression: f64::INFINITY,
-        }
-    }
-}
-
-impl Pace {
-    /// How far to extrapolate along the last change (Nesterov 1983).
-    fn ahead(&mut self) -> f32 {
-        let next = 0.5 * (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt());
-        let ahead = (self.momentum - 1.0) / next;
-        self.momentum = next;
-        ahead
-    }
-
-    /// Slows down where the last change met more resistance than the step allows for,
-    /// and drops the momentum if it did harm (O'Donoghue & Candès 2015).
-    fn learn(&mut self, sums: &Sums) {
-        let eigenvalue = (sums.response / sums.change.max(f64::MIN_POSITIVE)) as f32;
-        if eigenvalue * self.relaxation > 0.9 {
-            self.relaxation = 0.9 / eigenvalue;
-        }
-        if sums.compression > 1.5 * self.compression {
-            self.momentum = 1.0;
-        }
-        self.compression = sums.compression;
-    }
-}
 
 impl Incompressible {
     pub fn new(support_radius: f32, spacing: f32) -> Incompressible {
@@ -531,98 +477,4 @@ impl Incompressible {
 #[inline(always)]
 fn corrected(compression: f32, share: f32) -> f32 {
     compression.min(share * compression.max(0.0))
-}
-
-/// One chunk of particles with all that they see.
-#[derive(Clone, Copy)]
-struct Chunk<'a> {
-    /// Index of its first particle.
-    first: usize,
-    pairs: &'a ChunkPairs,
-    images: &'a ChunkImages,
-    x: &'a [Vec3A],
-}
-
-/// Adds the rates of compression of a chunk's particles.
-fn add_compression(chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]) {
-    #[inline(always)]
-    fn run<L: Lanes>(_: L, chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]) {
-        for (k, rate) in rates.iter_mut().enumerate() {
-            let i = chunk.first + k;
-            *rate += compression(chunk.x, v, i, chunk.pairs.of(k))
-                + image_compression(v, i, chunk.images.of(k));
-        }
-    }
-    dispatch!(run(chunk: Chunk<'_>, v: &[Vec3A], rates: &mut [f32]));
-}
-
-/// Takes the gradient of `pressure`, over the density and times `dt`, from the
-/// velocities of a chunk's particles.
-fn push_chunk(
-    chunk: Chunk<'_>,
-    pressure: &[f32],
-    inverse_density: &[f32],
-    dt: f32,
-    v: &mut [Vec3A],
-) {
-    #[inline(always)]
-    fn run<L: Lanes>(
-        _: L,
-        chunk: Chunk<'_>,
-        pressure: &[f32],
-        inverse_density: &[f32],
-        dt: f32,
-        v: &mut [Vec3A],
-    ) {
-        for (k, v) in v.iter_mut().enumerate() {
-            let i = chunk.first + k;
-            let gradient = pressure_gradient(chunk.x, pressure, i, chunk.pairs.of(k))
-                + image_gradient(pressure, i, chunk.images.of(k));
-            *v -= dt * inverse_density[i] * gradient;
-        }
-    }
-    dispatch!(run(
-        chunk: Chunk<'_>,
-        pressure: &[f32],
-        inverse_density: &[f32],
-        dt: f32,
-        v: &mut [Vec3A],
-    ));
-}
-
-/// `Σ_j V ∇W_ij · (v_i - v_j)`.
-#[inline(always)]
-fn compression(x: &[Vec3A], v: &[Vec3A], i: usize, pairs: (&[u32], &[f32])) -> f32 {
-    let (here, speed) = (x[i], v[i]);
-    // One length for both spares a test of every index.
-    let v = &v[..x.len()];
-    sum_pairs(pairs, |j, s| s * (here - x[j]) * (speed - v[j])).element_sum()
-}
-
-/// The same for the images of the neighbours, which move as these do.
-#[inline(always)]
-fn image_compression(v: &[Vec3A], i: usize, seen: Seen<'_>) -> f32 {
-    let mut sum = seen.sum * v[i];
-    for (&j, &other) in seen.neighbour.iter().zip(seen.other) {
-        sum += other * v[j as usize];
-    }
-    sum.element_sum()
-}
-
-/// The gradient by the images of the neighbours, which have their pressures.
-#[inline(always)]
-fn image_gradient(p: &[f32], i: usize, seen: Seen<'_>) -> Vec3A {
-    let mut sum = p[i] * seen.sum;
-    for (&j, &own) in seen.neighbour.iter().zip(seen.own) {
-        sum += p[j as usize] * own;
-    }
-    sum
-}
-
-/// `Σ_j V ∇W_ij (p_i + p_j)`.
-#[inline(always)]
-fn pressure_gradient(x: &[Vec3A], p: &[f32], i: usize, pairs: (&[u32], &[f32])) -> Vec3A {
-    let (here, own) = (x[i], p[i]);
-    let p = &p[..x.len()];
-    sum_pairs(pairs, |j, s| s * (own + p[j]) * (here - x[j]))
 }

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
-use crate::fluid::incompressible::{
+use crate::fluid::pressure_sums::{
     compression, image_compression, image_gradient, pressure_gradient,
 };
 use crate::fluid::test_random::Random;

@@ -3,8 +3,9 @@
 //! Start with [`Fluid`] in `state.rs`: the arrays and how particles come and go;
 //! `stages.rs` is what a liquid does in a sub-step.
 //!
-//! - Incompressible liquids: `incompressible.rs` finds the pressure, over the lists of
-//!   `pairs.rs` and the mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
+//! - Incompressible liquids: `incompressible.rs` finds the pressure, at the pace of
+//!   `pace.rs`, with the sums of `pressure_sums.rs` over the lists of `pairs.rs` and the
+//!   mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
 //!   (walls), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
@@ -25,7 +26,9 @@ mod limits;
 mod liquid;
 mod material;
 mod mixing;
+mod pace;
 mod pairs;
+mod pressure_sums;
 mod sample;
 mod settings;
 mod sph;

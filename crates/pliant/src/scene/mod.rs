@@ -1,8 +1,9 @@
 //! Scene files: TOML (or JSON with the same keys) -> [`World`](crate::World).
 //!
 //! `description.rs` declares every key once, with its unit and default; the JSON
-//! Schema and the documentation come from there (`solid_keys.rs` and
-//! `soft_keys.rs` have those of bodies). `check.rs` looks at the numbers,
+//! Schema and the documentation come from there (those of obstacles,
+//! pictures and bodies in `obstacle_keys.rs`, `picture_keys.rs`, `rigid_keys.rs`,
+//! `solid_keys.rs` and `soft_keys.rs`). `check.rs` looks at the numbers,
 //! `build.rs` makes the world, `probe.rs` what is measured of it,
 //! `solid_build.rs` and `soft_build.rs` the bodies, `error.rs` points at the line that is wrong,
 //! `overrides.rs` changes keys without editing the file, `shipped.rs` lists the
@@ -14,7 +15,9 @@ pub mod description;
 mod error;
 mod json_place;
 mod motion;
+mod obstacle_keys;
 mod overrides;
+mod picture_keys;
 mod probe;
 mod rigid_keys;
 mod shape;
