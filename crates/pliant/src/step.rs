@@ -29,6 +29,12 @@ impl World {
             return Err(StepError::BadStep { dt });
         }
         self.settings.check()?;
+        // All of it on one thread of the pool, which others help: from outside, every
+        // parallel loop would have to wake the pool and be woken by it.
+        rayon::scope(|_| self.advance(dt))
+    }
+
+    fn advance(&mut self, dt: f32) -> Result<StepReport, StepError> {
         self.prepare();
         self.obstacle_impulse.clear();
         self.impulse_log.clear();
@@ -132,7 +138,7 @@ impl World {
     }
 
     /// The sub-step that the matter allows now.
-    fn bound(&self) -> Result<StepBound, StepError> {
+    fn bound(&mut self) -> Result<StepBound, StepError> {
         let acceleration = self.max_acceleration.max(self.gravity.length());
         let mut bound = StepBound {
             dt: f32::INFINITY,
@@ -187,6 +193,13 @@ impl World {
                     limit: StepLimit::Solid,
                 };
             }
+        }
+        let meeting = self.meetings.bound(self.solids.iter(), bound.dt);
+        if meeting < bound.dt {
+            bound = StepBound {
+                dt: meeting,
+                limit: StepLimit::Meeting,
+            };
         }
         for (_, soft) in self.softs.iter() {
             let own = soft.settings().step;

@@ -200,6 +200,7 @@ pub(crate) fn remedy(limit: StepLimit) -> &'static str {
         StepLimit::SurfaceTension => "lower `surface_tension` or raise `spacing`",
         StepLimit::Acceleration => "look for overlapping particles or a strong field",
         StepLimit::MovingWall => "slow the motion of obstacles or raise `spacing`",
+        StepLimit::Meeting => "slow the bodies down or use coarser meshes",
         StepLimit::Solid => "lengthen the `step` of the body, lower its stiffness or use `elastic`",
         StepLimit::Frame | StepLimit::Fixed => "raise `step.max_substeps`",
     }

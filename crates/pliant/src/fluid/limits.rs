@@ -27,6 +27,8 @@ pub enum StepLimit {
     MovingWall,
     /// The sub-step of a deformable body.
     Solid,
+    /// Deformable bodies that meet may move against each other only part of an element.
+    Meeting,
     /// The scene fixes the sub-step.
     Fixed,
 }
@@ -43,6 +45,7 @@ impl std::fmt::Display for StepLimit {
             StepLimit::Acceleration => "acceleration",
             StepLimit::MovingWall => "the speed of a moving wall",
             StepLimit::Solid => "the sub-step of a body",
+            StepLimit::Meeting => "the speed of bodies that meet",
             StepLimit::Fixed => "the scene's fixed sub-step",
         })
     }

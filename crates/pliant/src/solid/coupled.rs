@@ -41,10 +41,11 @@ impl Solid {
         self.refresh_views();
     }
 
-    /// Something is in the way of a point: it ends its step of `h` seconds here, with its
+    /// Something is in the way of a point: it ends its step of `h` seconds here, with this
     /// velocity.
-    pub(super) fn stop_at(&mut self, i: usize, place: Vec3, h: f32) {
+    pub(super) fn stop_at(&mut self, i: usize, place: Vec3, velocity: Vec3A, h: f32) {
         self.displacement[i] = (place - self.mesh.points[i]).into();
+        self.velocity[i] = velocity;
         if let Body::Springs(body) = &mut self.body {
             body.moved(i, self.displacement[i], self.velocity[i], h);
         }

@@ -38,6 +38,7 @@ mod measure;
 mod meet;
 mod neo_hookean;
 mod patches;
+mod rigid_motion;
 mod settings;
 mod settle;
 mod shape_matching;

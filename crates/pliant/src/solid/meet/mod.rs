@@ -3,6 +3,7 @@
 //! - `skin.rs`: a body as its contacts see it.
 //! - `pair.rs`: two parts of surfaces that can touch; `broad.rs`: which there are.
 //! - `find.rs`: where they meet in a step; `swept.rs`: on the way there.
+//! - `stride.rs`: how long a step may be, so that they are found.
 //! - `touch.rs`: one contact: what it asks for, and what it remembers.
 //! - `group.rs`, `joint.rs`: the equations of all bodies that touch, as one.
 //! - `apart.rs`: what contacts have missed stops before it passes through.
@@ -25,6 +26,7 @@ mod group;
 mod joint;
 mod pair;
 mod skin;
+mod stride;
 mod swept;
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,7 @@ use super::conjugate_gradient::{Outcome, Scratch, solve};
 use super::contact::{Environment, Way, sweep};
 use super::state::{Body, Solid};
 use crate::observe::{CheckpointError, Decoder, Encoder};
+use apart::Stop;
 use broad::Broad;
 use find::{Meeting, find};
 use group::Group;
@@ -108,6 +111,18 @@ impl Meetings {
         self.contacts.retain(|c| c.solid != gone && c.other != gone);
     }
 
+    /// Takes note of the bodies that there are, and returns the longest step, of at most
+    /// `dt` seconds, in which they can meet.
+    pub fn bound<'a>(&mut self, solids: impl Iterator<Item = (usize, &'a Solid)>, dt: f32) -> f32 {
+        let solids: Vec<_> = solids.collect();
+        if solids.len() < 2 {
+            return dt;
+        }
+        self.dress(solids.iter().copied());
+        let with_skin = |(n, s): (usize, &'a Solid)| Some((s, self.skins[n].as_ref()?));
+        stride::bound(solids.into_iter().filter_map(with_skin), dt)
+    }
+
     /// Solves the equations of all bodies, which have begun a step of `h` seconds:
     /// those that touch together, the others alone.
     pub fn solve(&mut self, solids: &mut [(usize, &mut Solid)], h: f32) {
@@ -115,7 +130,7 @@ impl Meetings {
         self.starts.clear();
         let mut joined = vec![false; solids.len()];
         if solids.len() > 1 || solids.iter().any(|(_, s)| s.settings.self_contact) {
-            self.dress(solids);
+            self.dress(solids.iter().map(|(n, s)| (*n, &**s)));
             let starts = solids
                 .iter()
                 .map(|(n, s)| (*n, s.positions().iter().collect()));
@@ -163,8 +178,7 @@ impl Meetings {
         if starts.len() != solids.len() || !starts.iter().zip(&*solids).all(same) {
             return;
         }
-        let mut short: Vec<Vec<Way>> = Vec::new();
-        {
+        let stops = {
             let views: Vec<View<'_>> = starts
                 .iter()
                 .zip(&*solids)
@@ -175,38 +189,39 @@ impl Meetings {
             if !self.broad.holds(&views) {
                 self.broad.find(&views);
             }
-            for (view, shares) in views.iter().zip(apart::shares(&views, &self.broad)) {
-                let shares = shares.into_iter().enumerate().filter(|(_, s)| *s < 1.0);
-                let way = |(i, share): (usize, f32)| Way {
-                    point: i as u32,
-                    from: view.from[i],
-                    to: apart::place(view, i, share),
-                    velocity: view.solid.velocity[i].into(),
-                    mass: view.solid.mass[i],
-                };
-                short.push(shares.map(way).collect());
-            }
-        }
-        for ((_, solid), ways) in solids.iter_mut().zip(&short) {
-            for way in ways {
-                solid.stop_at(way.point as usize, way.to, h);
+            apart::stops(&views, &self.broad)
+        };
+        for stops in stops.chunk_by(|a, b| a.body == b.body) {
+            let body = stops[0].body;
+            let solid = &mut *solids[body].1;
+            let way = |stop: &Stop| Way {
+                point: stop.point as u32,
+                from: starts[body].1[stop.point],
+                to: stop.place,
+                velocity: stop.velocity.into(),
+                mass: solid.mass[stop.point],
+            };
+            let ways: Vec<Way> = stops.iter().map(way).collect();
+            for stop in stops {
+                solid.stop_at(stop.point, stop.place, stop.velocity, h);
             }
             // Obstacles that move do not wait.
             let way = |k: usize| Some(ways[k]);
             let stopped = sweep(ways.len(), way, solid.thickness, 0, around, &mut Vec::new());
             for stopped in stopped {
-                solid.stop_at(stopped.point as usize, stopped.place, h);
+                let point = stopped.point as usize;
+                solid.stop_at(point, stopped.place, solid.velocity[point], h);
             }
         }
     }
 
     /// Makes the skins of all bodies that have none, or another surface than before.
-    fn dress(&mut self, solids: &[(usize, &mut Solid)]) {
+    fn dress<'a>(&mut self, solids: impl Iterator<Item = (usize, &'a Solid)>) {
         for (number, solid) in solids {
-            if self.skins.len() <= *number {
+            if self.skins.len() <= number {
                 self.skins.resize(number + 1, None);
             }
-            let skin = &mut self.skins[*number];
+            let skin = &mut self.skins[number];
             if !skin.as_ref().is_some_and(|s| s.fits(solid)) {
                 *skin = Some(Skin::new(solid));
             }
