@@ -25,7 +25,7 @@ impl World {
             } else {
                 0.5 * (self.previous_dt + dt)
             };
-            let reach = fluid.wall_reach();
+            let free = fluid.free_distance();
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],
@@ -98,7 +98,8 @@ impl World {
                             radius,
                         };
                         // What the liquid knows of its walls spares most searches.
-                        let nearest = walls.of(i).first().map_or(reach, |m| m.wall.distance);
+                        let walls = walls.of(i).iter();
+                        let nearest = walls.map(|m| m.wall.at_least).fold(free, f32::min);
                         if obstacles.out_of_reach(&ball, nearest) {
                             [x[i], y[i], z[i]] = ball.to.to_array();
                             [vx[i], vy[i], vz[i]] = velocity.to_array();

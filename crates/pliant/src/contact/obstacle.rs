@@ -410,6 +410,15 @@ impl Obstacle {
         })
     }
 
+    /// The wall near `p` within `reach`, by what [`Obstacle::beyond`] has found there.
+    pub(crate) fn mapped_wall(&self, p: Vec3, filled: &Filled, reach: f32) -> Option<Wall> {
+        let mut wall = Wall::mapped(filled.wall.as_ref()?, filled.slope);
+        if let Some(m) = &self.moving {
+            wall.velocity = m.twist.at(p - wall.distance * wall.normal);
+        }
+        (wall.distance < reach).then_some(wall)
+    }
+
     /// Makes ready for many points that touch it.
     pub(crate) fn prepare_touch(&mut self) {
         self.shape.prepare_touch();

@@ -186,6 +186,7 @@ impl Shape {
                 if distance < reach {
                     visit(Wall {
                         distance: distance.max(0.0),
+                        at_least: distance.max(0.0),
                         normal: *normal,
                         weight: 1.0,
                         drag: 1.0,

@@ -1,5 +1,5 @@
-//! How much of a smoothing kernel lies beyond the wall of a closed container, for every
-//! place in it (volume maps, Bender et al. 2019).
+//! How much of a smoothing kernel lies beyond the wall of a closed container, and how far
+//! away the wall is, for every place in it (volume maps, Bender et al. 2019).
 //!
 //! The nearest place of a wall says little in a crease or a narrow fold: it jumps from
 //! one side to the other, and a liquid that it holds never rests. The volume beyond the
@@ -29,20 +29,22 @@ const MOST_BLOCKS: f32 = 2e6;
 /// twelfth; half of their sum, times the Laplacian, undoes both.
 const SHARPEN: f32 = 0.5 * (1.0 / 4.0 + 1.0 / 12.0);
 
-/// One number per node, or one for all.
+/// What is known of the nodes of a block.
 enum Block {
+    /// No wall is within reach of any: how much of their cells, and of kernels around them,
+    /// is beyond it.
     Same(f32),
-    Each(Box<[f32; NODES]>),
+    Each(Box<[Node; NODES]>),
 }
 
-impl Block {
-    #[inline(always)]
-    fn at(&self, node: usize) -> f32 {
-        match self {
-            Block::Same(value) => *value,
-            Block::Each(values) => values[node],
-        }
-    }
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// Share of a kernel around it that is beyond the wall.
+    filled: f32,
+    /// Distance from the wall in metres, negative beyond it.
+    distance: f32,
+    /// The nearest triangle.
+    triangle: u32,
 }
 
 /// The map of one container for kernels of one reach.
@@ -55,9 +57,9 @@ pub(crate) struct VolumeMap {
     origin: Vec3,
     /// Number of blocks along each axis.
     count: IVec3,
-    /// Share of each node's cell that is beyond the wall.
-    beyond: Vec<OnceLock<Block>>,
-    /// Share of a kernel around each node that is.
+    /// With the distances alone.
+    walls: Vec<OnceLock<Block>>,
+    /// With all.
     filled: Vec<OnceLock<Block>>,
     /// Weights of the nodes around one, as a cube.
     stencil: Vec<(IVec3, f32)>,
@@ -70,6 +72,19 @@ pub(crate) struct Filled {
     pub share: f32,
     /// Its slope in 1/m: towards the wall.
     pub slope: Vec3,
+    /// The wall, if it is within reach.
+    pub wall: Option<MappedWall>,
+}
+
+/// The wall as the map has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MappedWall {
+    /// Distance in metres, not negative, smooth where the nearest place jumps.
+    pub distance: f32,
+    /// No place of the wall is nearer than this.
+    pub at_least: f32,
+    /// A triangle that is nearest, or next to it.
+    pub triangle: u32,
 }
 
 impl VolumeMap {
@@ -95,7 +110,7 @@ impl VolumeMap {
             inverse_cell: cell.recip(),
             origin: bounds.min,
             count: count.as_ivec3(),
-            beyond: empty(),
+            walls: empty(),
             filled: empty(),
             stencil: stencil(),
         })
@@ -126,37 +141,71 @@ impl VolumeMap {
         let within = first & IVec3::splat(SIDE - 1);
         // Most places need one block only.
         let whole = corner.filter(|_| within.max_element() + 2 < SIDE);
-        if let Some(block) = whole
-            && let Block::Same(share) = self.filled(block)
-        {
-            return Filled {
-                share: *share,
-                slope: Vec3::ZERO,
-            };
-        }
-        let mut filled = Filled::default();
-        for z in 0..3 {
-            for y in 0..3 {
-                let (mut value, mut along) = (0.0, 0.0);
-                for x in 0..3 {
-                    let node = first + IVec3::new(x as i32, y as i32, z as i32);
-                    let share = match whole.or_else(|| self.block(node)) {
-                        Some(block) => self.filled(block).at(index(node)),
-                        None => 1.0,
-                    };
-                    value += wx[x] * share;
-                    along += sx[x] * share;
+        let mut nodes = [[Node::default(); 3]; 9];
+        match whole.map(|block| self.filled(block)) {
+            Some(Block::Same(share)) => {
+                return Filled {
+                    share: *share,
+                    ..Filled::default()
+                };
+            }
+            Some(Block::Each(values)) => {
+                let from = index(first);
+                for (r, row) in nodes.iter_mut().enumerate() {
+                    let at = from + (SIDE as usize) * (r % 3 + SIDE as usize * (r / 3));
+                    row.copy_from_slice(&values[at..at + 3]);
                 }
-                filled.share += wz[z] * wy[y] * value;
-                filled.slope += Vec3::new(
-                    wz[z] * wy[y] * along,
-                    wz[z] * sy[y] * value,
-                    sz[z] * wy[y] * value,
-                );
+            }
+            None => {
+                for (r, row) in nodes.iter_mut().enumerate() {
+                    for (x, node) in row.iter_mut().enumerate() {
+                        *node = self.node(first + IVec3::new(x as i32, r as i32 % 3, r as i32 / 3));
+                    }
+                }
             }
         }
+        let (mut filled, mut distance) = (Filled::default(), 0.0);
+        for (r, row) in nodes.iter().enumerate() {
+            let (y, z) = (r % 3, r / 3);
+            let [a, b, c] = row.map(|n| n.filled);
+            let value = wx[0] * a + wx[1] * b + wx[2] * c;
+            let along = sx[0] * a + sx[1] * b + sx[2] * c;
+            let [a, b, c] = row.map(|n| n.distance);
+            let far = wx[0] * a + wx[1] * b + wx[2] * c;
+            let weight = wz[z] * wy[y];
+            filled.share += weight * value;
+            distance += weight * far;
+            filled.slope += Vec3::new(weight * along, wz[z] * sy[y] * value, sz[z] * wy[y] * value);
+        }
         filled.slope *= self.inverse_cell;
+        let nearest = nodes[4][1];
+        if distance < self.reach {
+            filled.wall = Some(MappedWall {
+                distance: distance.max(0.0),
+                at_least: (nearest.distance.abs() - self.cell * u.length()).max(0.0),
+                triangle: nearest.triangle,
+            });
+        }
         filled
+    }
+
+    /// A node of any block, or of none.
+    fn node(&self, node: IVec3) -> Node {
+        let far = |share: f32| Node {
+            filled: share,
+            distance: if share < 0.5 { self.far() } else { -self.far() },
+            triangle: 0,
+        };
+        match self.block(node).map(|block| self.filled(block)) {
+            None => far(1.0),
+            Some(Block::Same(share)) => far(*share),
+            Some(Block::Each(nodes)) => nodes[index(node)],
+        }
+    }
+
+    /// What counts as the distance of nodes that are out of reach of the wall.
+    fn far(&self) -> f32 {
+        2.0 * self.reach
     }
 
     /// The block of a node; `None` outside the map.
@@ -183,73 +232,86 @@ impl VolumeMap {
         self.origin + self.cell * node.as_vec3()
     }
 
-    fn beyond(&self, block: usize) -> &Block {
-        self.beyond[block].get_or_init(|| {
+    fn walls(&self, block: usize) -> &Block {
+        self.walls[block].get_or_init(|| {
             let first = self.first(block);
-            let signed = |p: Vec3| self.tree.signed_distance(p).unwrap_or(f32::INFINITY);
             let half = 0.5 * (SIDE - 1) as f32;
-            let center = signed(self.place(first) + self.cell * half);
-            if center.abs() > self.cell * (1.0 + half * 3f32.sqrt()) {
-                return Block::Same(if center > 0.0 { 1.0 } else { 0.0 });
+            let center = self.place(first) + self.cell * half;
+            let Some((distance, _)) = self.tree.signed_nearest(center, f32::INFINITY) else {
+                return Block::Same(1.0);
+            };
+            if distance.abs() > self.far() + self.cell * (1.0 + half * 3f32.sqrt()) {
+                return Block::Same(if distance > 0.0 { 1.0 } else { 0.0 });
             }
-            let mut shares = Box::new([0.0; NODES]);
+            let mut nodes = Box::new([Node::default(); NODES]);
+            // From node to node the distance cannot grow by more than the way.
+            let mut most = f32::INFINITY;
             for_cube(SIDE, |k, offset| {
-                let distance = signed(self.place(first + offset));
-                shares[k] = (0.5 + distance * self.inverse_cell).clamp(0.0, 1.0);
+                let p = self.place(first + offset);
+                if offset.x == 0 {
+                    most = f32::INFINITY;
+                }
+                if let Some((distance, nearest)) = self.tree.signed_nearest(p, most) {
+                    nodes[k].distance = -distance;
+                    nodes[k].triangle = nearest.triangle;
+                    most = 1.001 * (distance.abs() + self.cell) + 1e-6 * p.abs().max_element();
+                }
             });
-            Block::Each(shares)
+            Block::Each(nodes)
         })
     }
 
     fn filled(&self, block: usize) -> &Block {
         self.filled[block].get_or_init(|| {
+            let Block::Each(own) = self.walls(block) else {
+                let Block::Same(share) = *self.walls(block) else {
+                    return Block::Same(1.0);
+                };
+                return Block::Same(share);
+            };
             let first = self.first(block);
             let around: Vec<Option<&Block>> = {
                 let mut around = Vec::with_capacity(27);
                 for_cube(3, |_, offset| {
                     let node = first + SIDE * (offset - IVec3::ONE);
-                    around.push(self.block(node).map(|b| self.beyond(b)));
+                    around.push(self.block(node).map(|b| self.walls(b)));
                 });
                 around
             };
-            let same = |b: &Option<&Block>| match b {
-                None => Some(1.0),
-                Some(Block::Same(share)) => Some(*share),
-                Some(Block::Each(_)) => None,
-            };
-            if let Some(share) = same(&around[0])
-                && around.iter().all(|b| same(b) == Some(share))
-            {
-                return Block::Same(share);
-            }
-            // The block and its surroundings as one cube.
+            // The shares of the cells of the block and its surroundings as one cube.
             let mut shares = vec![0.0; (WIDE * WIDE * WIDE) as usize];
             for_cube(WIDE, |k, offset| {
                 let node = offset - REACH;
                 let at = (node + SIDE) / SIDE;
-                let block = around[(at.x + 3 * (at.y + 3 * at.z)) as usize];
-                shares[k] = block.map_or(1.0, |b| b.at(index(node)));
+                shares[k] = match around[(at.x + 3 * (at.y + 3 * at.z)) as usize] {
+                    None => 1.0,
+                    Some(Block::Same(share)) => *share,
+                    Some(Block::Each(nodes)) => {
+                        let distance = nodes[index(node)].distance;
+                        (0.5 - distance * self.inverse_cell).clamp(0.0, 1.0)
+                    }
+                };
             });
             let step = |offset: IVec3| (offset.x + WIDE * (offset.y + WIDE * offset.z)) as isize;
             let steps: Vec<(isize, f32)> =
                 self.stencil.iter().map(|(o, w)| (step(*o), *w)).collect();
-            let mut filled = Box::new([0.0; NODES]);
+            let mut nodes = own.clone();
             for_cube(SIDE, |k, offset| {
                 let here = step(offset + REACH);
                 let sum = steps.iter().map(|(s, w)| w * shares[(here + s) as usize]);
-                filled[k] = sum.sum();
+                nodes[k].filled = sum.sum();
             });
-            Block::Each(filled)
+            Block::Each(nodes)
         })
     }
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        let blocks = self.beyond.iter().chain(&self.filled);
+        let blocks = self.walls.iter().chain(&self.filled);
         let made = blocks
             .filter(|b| matches!(b.get(), Some(Block::Each(_))))
             .count();
-        2 * size_of::<OnceLock<Block>>() * self.filled.len() + 4 * NODES * made
+        2 * size_of::<OnceLock<Block>>() * self.filled.len() + size_of::<Node>() * NODES * made
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use super::volume_map::MappedWall;
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleHash, TriangleIndex};
 
@@ -13,6 +14,8 @@ use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleHash, TriangleIndex}
 pub(crate) struct Wall {
     /// Distance from the point in metres, not negative.
     pub distance: f32,
+    /// No place of it is nearer than this.
+    pub at_least: f32,
     /// Unit vector from the wall to the point.
     pub normal: Vec3,
     /// How much of a mirror it is for pressure: 1 for a face, less where it begins to
@@ -34,12 +37,29 @@ impl Wall {
     pub fn curved(p: Vec3, nearest: &SurfacePoint) -> Wall {
         Wall {
             distance: nearest.distance,
+            at_least: nearest.distance,
             normal: (p - nearest.point).normalize_or_zero(),
             weight: 0.0,
             drag: 1.0,
             velocity: Vec3::ZERO,
             triangle: nearest.triangle,
             barycentric: nearest.barycentric,
+        }
+    }
+}
+
+impl Wall {
+    /// The wall of a container at rest as its volume map has it; `slope` leads towards it.
+    pub fn mapped(wall: &MappedWall, slope: Vec3) -> Wall {
+        Wall {
+            distance: wall.distance,
+            at_least: wall.at_least,
+            normal: -slope.normalize_or_zero(),
+            weight: 0.0,
+            drag: 1.0,
+            velocity: Vec3::ZERO,
+            triangle: wall.triangle,
+            barycentric: [1.0 / 3.0; 3],
         }
     }
 }
@@ -127,6 +147,7 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
         if weight > 0.0 || k == 0 {
             visit(Wall {
                 distance: surface.distance,
+                at_least: surface.distance,
                 normal: away,
                 weight,
                 drag: weight,

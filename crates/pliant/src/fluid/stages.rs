@@ -23,6 +23,13 @@ impl Fluid {
         self.kernels.support_radius - 0.5 * self.settings.spacing
     }
 
+    /// No wall is nearer than this, in metres, to a particle for which none was found. Maps
+    /// are splines over nodes a quarter of the kernel apart, and no distance changes faster
+    /// than the way.
+    pub(crate) fn free_distance(&self) -> f32 {
+        self.wall_reach() - 0.25 * self.kernels.support_radius
+    }
+
     /// Reach of the kernel that wants to know what is beyond the walls of containers.
     pub(crate) fn map_reach(&self) -> Option<f32> {
         self.is_incompressible()

@@ -18,6 +18,7 @@ use super::CHUNK;
 use super::incompressible::{Incompressible, Solved};
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::walls::Walls;
+use crate::simd::{Lanes, dispatch};
 
 /// Where `viscosity dt / (density h²)` is below this, an explicit step neither rings
 /// nor loses accuracy: the discrete Laplacian has no eigenvalue above 30 / h².
@@ -198,8 +199,9 @@ impl Incompressible {
             });
     }
 
-    /// The viscous part of the equations, applied to a set of vectors, into `image`.
-    fn apply(&mut self, what: Image<'_>) {
+    /// The viscous part of the equations, applied to a set of vectors, into `image`;
+    /// returns the sum of `vector · image`.
+    fn apply(&mut self, what: Image<'_>) -> f64 {
         let ViscositySolver {
             grip,
             drive,
@@ -208,29 +210,29 @@ impl Incompressible {
             ..
         } = &mut self.viscosity;
         let x = &self.x[..];
-        let (vectors, inverse_density, with_drive) = match what {
-            Image::OfVelocity => (&self.v[..], None, true),
-            Image::OfDirection(inverse_density) => (&direction[..], Some(inverse_density), false),
+        let (vectors, inverse_density, drive) = match what {
+            Image::OfVelocity => (&self.v[..], None, Some(&drive[..])),
+            Image::OfDirection(inverse_density) => (&direction[..], Some(inverse_density), None),
         };
-        (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
+        let sums: Vec<f64> = (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (image, pairs))| {
-                for (k, image) in image.iter_mut().enumerate() {
-                    let i = c * CHUNK + k;
-                    let own = vectors[i];
-                    let mut sum = friction(x, vectors, i, k, pairs) + grip[i] * own;
-                    if with_drive {
-                        sum -= drive[i];
-                    }
-                    if let Some(inverse_density) = inverse_density
-                        && inverse_density[i] > 0.0
-                    {
-                        sum += own / inverse_density[i];
-                    }
-                    *image = sum;
-                }
-            });
+            .map(|(c, (image, pairs))| {
+                let part = Part {
+                    first: c * CHUNK,
+                    pairs,
+                    x,
+                    vectors,
+                    grip,
+                    drive,
+                    inverse_density,
+                };
+                let mut sum = 0.0;
+                part.apply(image, &mut sum);
+                sum
+            })
+            .collect();
+        sums.iter().sum()
     }
 
     /// Solves `(ρ + dt L) v = ρ v*` with the diagonal as preconditioner.
@@ -268,41 +270,19 @@ impl Incompressible {
                 *r = if *inv > 0.0 { -*image } else { Vec3A::ZERO };
                 *d = *inv * *r;
             });
-        let mut slope = self.steepness();
+        let [_, mut slope] = self.remains();
         let mut solved = Solved::default();
         while solved.iterations < MAX_ITERATIONS && slope > 0.0 {
-            self.apply(Image::OfDirection(inverse_density));
-            let s = &self.viscosity;
-            let curvature =
-                ordered_sum(s.image.len(), |i| f64::from(s.direction[i].dot(s.image[i])));
+            let curvature = self.apply(Image::OfDirection(inverse_density));
             if curvature <= 0.0 {
                 break;
             }
-            let step = (slope / curvature) as f32;
-            let s = &mut self.viscosity;
-            (
-                &mut self.v[..],
-                &mut s.residual[..],
-                &s.direction[..],
-                &s.image[..],
-            )
-                .into_par_iter()
-                .with_min_len(4096)
-                .for_each(|(v, r, d, image)| {
-                    *v += step * *d;
-                    if *d != Vec3A::ZERO || *r != Vec3A::ZERO {
-                        *r -= step * *image;
-                    }
-                });
+            let [left, next] = self.follow((slope / curvature) as f32);
             solved.iterations += 1;
-            let left = ordered_sum(s.residual.len(), |i| {
-                f64::from(s.residual[i].length_squared())
-            });
             solved.error = (left / size.max(f64::MIN_POSITIVE)).sqrt() as f32;
             if left <= TOLERANCE * TOLERANCE * size {
                 break;
             }
-            let next = self.steepness();
             let keep = (next / slope) as f32;
             slope = next;
             let s = &mut self.viscosity;
@@ -337,12 +317,98 @@ impl Incompressible {
         }
     }
 
-    /// Residual times preconditioned residual.
-    fn steepness(&self) -> f64 {
+    /// Goes `step` times the direction, and returns what [`Self::remains`] does.
+    fn follow(&mut self, step: f32) -> [f64; 2] {
+        let s = &mut self.viscosity;
+        let parts: Vec<[f64; 2]> = (
+            self.v.par_chunks_mut(CHUNK),
+            s.residual.par_chunks_mut(CHUNK),
+            s.direction.par_chunks(CHUNK),
+            s.image.par_chunks(CHUNK),
+            s.inverse_diagonal.par_chunks(CHUNK),
+        )
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|(v, residual, direction, image, inverse_diagonal)| {
+                for (k, r) in residual.iter_mut().enumerate() {
+                    v[k] += step * direction[k];
+                    if direction[k] != Vec3A::ZERO || *r != Vec3A::ZERO {
+                        *r -= step * image[k];
+                    }
+                }
+                squares(residual, inverse_diagonal)
+            })
+            .collect();
+        add_up(&parts)
+    }
+
+    /// The square of the residual, and residual times preconditioned residual.
+    fn remains(&self) -> [f64; 2] {
         let s = &self.viscosity;
-        ordered_sum(s.residual.len(), |i| {
-            f64::from(s.inverse_diagonal[i] * s.residual[i].length_squared())
-        })
+        let parts: Vec<[f64; 2]> = (
+            s.residual.par_chunks(CHUNK),
+            s.inverse_diagonal.par_chunks(CHUNK),
+        )
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|(residual, inverse_diagonal)| squares(residual, inverse_diagonal))
+            .collect();
+        add_up(&parts)
+    }
+}
+
+/// The same sums for one chunk; added up in order they are the same for any number of
+/// threads.
+fn squares(residual: &[Vec3A], inverse_diagonal: &[f32]) -> [f64; 2] {
+    let (mut plain, mut weighted) = (0.0, 0.0);
+    for (r, inverse) in residual.iter().zip(inverse_diagonal) {
+        let square = r.length_squared();
+        plain += f64::from(square);
+        weighted += f64::from(inverse * square);
+    }
+    [plain, weighted]
+}
+
+fn add_up(parts: &[[f64; 2]]) -> [f64; 2] {
+    parts.iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
+}
+
+/// One chunk of particles with all that the viscous operator needs.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    first: usize,
+    pairs: &'a ChunkPairs,
+    x: &'a [Vec3A],
+    vectors: &'a [Vec3A],
+    grip: &'a [f32],
+    drive: Option<&'a [Vec3A]>,
+    inverse_density: Option<&'a [f32]>,
+}
+
+impl Part<'_> {
+    /// Applies the operator, and adds up `vector · image`.
+    fn apply(self, image: &mut [Vec3A], sum: &mut f64) {
+        #[inline(always)]
+        fn run<L: Lanes>(_: L, part: Part<'_>, image: &mut [Vec3A], sum: &mut f64) {
+            for (k, image) in image.iter_mut().enumerate() {
+                let i = part.first + k;
+                let own = part.vectors[i];
+                let mut force = friction(part.x, part.vectors, i, k, part.pairs);
+                force += part.grip[i] * own;
+                if let Some(drive) = part.drive {
+                    force -= drive[i];
+                }
+                if let Some(inverse_density) = part.inverse_density
+                    && inverse_density[i] > 0.0
+                {
+                    force += own / inverse_density[i];
+                }
+                *image = force;
+                *sum += f64::from(own.dot(force));
+            }
+        }
+        let part = self;
+        dispatch!(run(part: Part<'_>, image: &mut [Vec3A], sum: &mut f64));
     }
 }
 

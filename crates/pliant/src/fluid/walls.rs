@@ -157,14 +157,7 @@ impl ChunkWalls {
                 let beyond = kernel
                     .filter(|_| inside)
                     .and_then(|h| obstacle.beyond(p, h));
-                if let Some((filled, velocity)) = beyond {
-                    self.backing.resize(count, Backing::default());
-                    let backing = &mut self.backing[k];
-                    backing.share += filled.share;
-                    backing.closing -= filled.slope.dot(velocity);
-                    backing.slope += Vec3A::from(filled.slope);
-                }
-                obstacle.for_each_wall(p, reach, &mut |wall: Wall| {
+                let mut note = |wall: Wall| {
                     self.mirrors.push(Mirror {
                         wall,
                         obstacle: index as u32,
@@ -173,7 +166,19 @@ impl ChunkWalls {
                         push: 0.0,
                         drag: Vec3::ZERO,
                     });
-                });
+                };
+                let Some((filled, velocity)) = beyond else {
+                    obstacle.for_each_wall(p, reach, &mut note);
+                    continue;
+                };
+                obstacle.mapped_wall(p, &filled, reach).map(note);
+                if filled.share > 0.0 {
+                    self.backing.resize(count, Backing::default());
+                    let backing = &mut self.backing[k];
+                    backing.share += filled.share;
+                    backing.closing -= filled.slope.dot(velocity);
+                    backing.slope += Vec3A::from(filled.slope);
+                }
             }
             self.mirrors[first..].sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
             self.mirrors.truncate(first + MOST_WALLS);

@@ -15,6 +15,7 @@ mod coating;
 mod extent;
 mod hash;
 mod observers;
+mod occupancy;
 mod probe;
 mod section;
 mod solid_probe;

@@ -8,13 +8,12 @@ use glam::{DVec2, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::extent::Extent;
+use super::occupancy::Occupancy;
 use super::{CheckpointError, Decoder, Encoder};
 use crate::contact::Obstacle;
 use crate::fluid::Fluid;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;
-use crate::world::Matter;
 
 /// A particle nearer than this many spacings touches a wall: the first layer rests
 /// at half a spacing, the second lies at one and a half.
@@ -22,8 +21,6 @@ const NEAR: f32 = 0.95;
 
 /// A particle wets the patches whose middle is within this many spacings of its
 /// own place on the wall. A square lattice leaves no hole wider than √½ spacings.
-/// Together with [`NEAR`] this stays within the smallest support radius, 1.2
-/// spacings, for which particles are indexed.
 const ACROSS: f32 = 0.71;
 
 /// Longest edge of a patch of a mesh in patch sizes: two such right triangles are
@@ -80,6 +77,8 @@ struct Parts {
     /// In m².
     area: Vec<f32>,
     ever: Vec<bool>,
+    /// Place and normal of each, if the obstacle never moves.
+    still: Vec<(Vec3, Vec3)>,
 }
 
 impl Wetting {
@@ -97,7 +96,14 @@ impl Wetting {
                 side: patch_size.into(),
                 ever: Vec::new(),
             }),
-            (None, Some(mesh)) => Patches::Mesh(Parts::of(mesh, patch_size)),
+            (None, Some(mesh)) => {
+                let mut parts = Parts::of(mesh, patch_size);
+                if !obstacle.is_moving() {
+                    let all = 0..parts.triangle.len();
+                    parts.still = all.map(|k| parts.place(mesh, k)).collect();
+                }
+                Patches::Mesh(parts)
+            }
             (None, None) => return Err(WettingError::NoObstacle),
         };
         Ok(Wetting {
@@ -262,6 +268,7 @@ impl Parts {
             middle: Vec::new(),
             area: Vec::new(),
             ever: Vec::new(),
+            still: Vec::new(),
         };
         for (t, &edge) in longest.iter().enumerate() {
             let n = divisions(edge, size) as u32;
@@ -276,26 +283,34 @@ impl Parts {
         parts
     }
 
+    /// Middle and normal of a part of this mesh.
+    fn place(&self, mesh: &TriMesh, k: usize) -> (Vec3, Vec3) {
+        let triangle = self.triangle[k] as usize;
+        let [a, b, c] = mesh.corners(triangle);
+        let share = self.middle[k];
+        let middle = a + share.x * (b - a) + share.y * (c - a);
+        (middle, mesh.area_normal(triangle).normalize_or_zero())
+    }
+
     /// Adds what is wet now, and returns its area.
     fn update(&mut self, mesh: &TriMesh, fluids: &[&Fluid]) -> f64 {
         let bodies: Vec<_> = fluids
             .iter()
             .filter_map(|f| {
-                Some((
-                    *f,
-                    Extent::of(&f.points())?.bounds.grown(f.settings().spacing),
-                ))
+                let spacing = f.settings().spacing;
+                let reach = NEAR.hypot(ACROSS) * spacing;
+                Some((spacing, Occupancy::of(f.positions(), reach)?))
             })
             .collect();
-        let wet: Vec<bool> = (&self.triangle, &self.middle)
+        let wet: Vec<bool> = (0..self.triangle.len())
             .into_par_iter()
-            .with_min_len(256)
-            .map(|(&triangle, share)| {
-                let [a, b, c] = mesh.corners(triangle as usize);
-                let middle = a + share.x * (b - a) + share.y * (c - a);
-                let mut near = bodies.iter().filter(|(_, bounds)| bounds.contains(middle));
-                let normal = || mesh.area_normal(triangle as usize).normalize_or_zero();
-                near.any(|(fluid, _)| touches(fluid, middle, normal()))
+            .with_min_len(1024)
+            .map(|k| {
+                let still = self.still.get(k).copied();
+                let (middle, normal) = still.unwrap_or_else(|| self.place(mesh, k));
+                bodies.iter().any(|(spacing, points)| {
+                    points.any(middle, |p| touches(p, *spacing, middle, normal))
+                })
             })
             .collect();
         let mut now = 0.0;
@@ -307,16 +322,12 @@ impl Parts {
     }
 }
 
-/// Whether liquid lies on the patch.
-fn touches(fluid: &Fluid, middle: Vec3, normal: Vec3) -> bool {
-    let spacing = fluid.settings().spacing;
-    let position = fluid.positions();
-    fluid.around(middle).any(|i| {
-        let d = position.get(i) - middle;
-        let height = d.dot(normal);
-        let across = (d - height * normal).length_squared();
-        height.abs() < NEAR * spacing && across <= (ACROSS * spacing).powi(2)
-    })
+/// Whether a particle at `p` lies on the patch.
+fn touches(p: Vec3, spacing: f32, middle: Vec3, normal: Vec3) -> bool {
+    let d = p - middle;
+    let height = d.dot(normal);
+    let across = (d - height * normal).length_squared();
+    height.abs() < NEAR * spacing && across <= (ACROSS * spacing).powi(2)
 }
 
 /// The middles of the n² equal triangles that make up a triangle, as shares of its

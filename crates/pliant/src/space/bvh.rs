@@ -235,9 +235,17 @@ impl Bvh {
 
     /// Distance to the mesh, negative inside; `None` if the mesh is open or empty.
     pub fn signed_distance(&self, p: Vec3) -> Option<f32> {
+        let (distance, _) = self.signed_nearest(p, f32::INFINITY)?;
+        Some(distance)
+    }
+
+    /// The same with the place that is nearest; `None` also if it is farther than
+    /// `max_distance`.
+    pub(crate) fn signed_nearest(&self, p: Vec3, max_distance: f32) -> Option<(f32, SurfacePoint)> {
         let normals = self.normals()?;
-        let (nearest, feature) = self.closest(p, f32::INFINITY)?;
-        Some(nearest.distance * normals.sign(p, &nearest, feature))
+        let (nearest, feature) = self.closest(p, max_distance)?;
+        let signed = nearest.distance * normals.sign(p, &nearest, feature);
+        Some((signed, nearest))
     }
 
     /// True if `p` is inside the mesh; never for an open mesh, which has no inside.
