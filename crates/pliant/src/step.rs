@@ -473,16 +473,9 @@ impl World {
             .map(|(k, soft)| soft.advance_as(others + k as u32, dt, &around))
             .collect();
         self.contacts.extend(contacts.into_iter().flatten());
-        let moved = collide(&mut bodies, dt);
-        let again: Vec<Vec<Contact>> = (&mut bodies, moved)
-            .into_par_iter()
-            .enumerate()
-            .filter(|(_, (_, moved))| *moved)
-            .map(|(k, (soft, _))| soft.pass_obstacles(others + k as u32, &around))
-            .collect();
-        self.contacts.extend(again.into_iter().flatten());
-        for soft in bodies {
-            if let Some((point, speed)) = soft.runaway(RUNAWAY) {
+        // Before they meet: what is torn about meets everything.
+        for soft in &bodies {
+            if let Some((point, speed)) = soft.runaway(RUNAWAY, dt) {
                 return Err(StepError::SoftDiverged {
                     step: self.steps,
                     time: self.time,
@@ -493,6 +486,14 @@ impl World {
                 });
             }
         }
+        let moved = collide(&mut bodies, dt);
+        let again: Vec<Vec<Contact>> = (&mut bodies, moved)
+            .into_par_iter()
+            .enumerate()
+            .filter(|(_, (_, moved))| *moved)
+            .map(|(k, (soft, _))| soft.pass_obstacles(others + k as u32, &around))
+            .collect();
+        self.contacts.extend(again.into_iter().flatten());
         self.push_obstacles(first);
         Ok(())
     }

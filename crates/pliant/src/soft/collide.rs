@@ -75,9 +75,12 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
             first
         })
         .collect();
+    // Every task needs a mark for each triangle: few tasks.
+    let chunks = places.len().div_ceil(CHUNK);
     let parts: Vec<Vec<Meeting>> = places
         .par_chunks(CHUNK)
         .enumerate()
+        .with_min_len(chunks.div_ceil(4 * rayon::current_num_threads()))
         .map_init(
             || (vec![0u32; triangles], Vec::new()),
             |(tested, near), (k, chunk)| {
@@ -95,14 +98,18 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
                     });
                     near.sort_unstable();
                     for &j in &*near {
-                        let other = places[j as usize];
-                        let tested = &mut tested[first[other.body as usize]..];
-                        let once = |t: u32| {
-                            let new = tested[t as usize] != number + 1;
-                            tested[t as usize] = number + 1;
-                            new
-                        };
-                        meet(bodies_now, place, other, once, &mut found);
+                        let Place { body, point } = places[j as usize];
+                        if literal {
+                            found.extend(meet_point(bodies_now, place, body, point));
+                            continue;
+                        }
+                        let topology = &bodies_now[body as usize].topology;
+                        for &t in topology.corners_of(point as usize) {
+                            let mark = &mut tested[first[body as usize] + t as usize];
+                            if std::mem::replace(mark, number + 1) != number + 1 {
+                                found.extend(meet_triangle(bodies_now, place, body, t));
+                            }
+                        }
                     }
                 }
                 found
@@ -179,99 +186,85 @@ fn reach(body: &Soft) -> f32 {
     }
 }
 
-/// Tests a point against another, or against the triangles around it.
-fn meet(
-    bodies: &[&mut Soft],
-    place: Place,
-    other: Place,
-    mut once: impl FnMut(u32) -> bool,
-    found: &mut Vec<Meeting>,
-) {
-    let (own, body) = (&*bodies[place.body as usize], &*bodies[other.body as usize]);
-    let same = place.body == other.body;
-    let thickness = own.thickness + body.thickness;
+/// Tests a point against another.
+fn meet_point(bodies: &[&mut Soft], place: Place, body: u32, point: u32) -> Option<Meeting> {
+    let (own, other) = (&*bodies[place.body as usize], &*bodies[body as usize]);
+    // Each pair once; neighbours in the surface are always near.
+    let later = (body, point) > (place.body, place.point);
+    if !later || (place.body == body && joined(own, place.point, point)) {
+        return None;
+    }
+    let apart = own.position[place.point as usize] - other.position[point as usize];
+    let distance = apart.length();
+    let depth = own.thickness + other.thickness - distance;
+    (depth > 0.0 && distance > 0.0).then(|| Meeting {
+        point: place,
+        body,
+        corners: [point; 3],
+        weights: [1.0, 0.0, 0.0],
+        normal: (apart / distance).into(),
+        depth,
+    })
+}
+
+/// Tests a point against a triangle.
+fn meet_triangle(bodies: &[&mut Soft], place: Place, body: u32, triangle: u32) -> Option<Meeting> {
+    let (own, other) = (&*bodies[place.body as usize], &*bodies[body as usize]);
+    let same = place.body == body;
+    let corners = other.topology.triangles[triangle as usize];
+    let beside = |&c: &u32| c == place.point || joined(own, place.point, c);
+    if same && corners.iter().any(beside) {
+        return None;
+    }
+    let thickness = own.thickness + other.thickness;
     let p = own.position[place.point as usize];
-    if own.settings.contact.points_only {
-        // Each pair once; neighbours in the surface are always near.
-        let later = (other.body, other.point) > (place.body, place.point);
-        if !later || (same && joined(own, place.point, other.point)) {
-            return;
-        }
-        let apart = p - body.position[other.point as usize];
-        let distance = apart.length();
-        let depth = thickness - distance;
-        if depth > 0.0 && distance > 0.0 {
-            found.push(Meeting {
-                point: place,
-                body: other.body,
-                corners: [other.point; 3],
-                weights: [1.0, 0.0, 0.0],
-                normal: (apart / distance).into(),
-                depth,
-            });
-        }
-        return;
+    let now = corners.map(|c| other.position[c as usize]);
+    let upright = area_normal(now[0], now[1], now[2]);
+    // So far from its plane, on either side, it touches in no way.
+    let height = (p - now[0]).dot(upright);
+    let beyond = 2.0 * thickness + 0.5 * other.mean_edge();
+    let most = if height > 0.0 && !same && other.is_closed() {
+        thickness
+    } else {
+        beyond
+    };
+    if height * height > most * most * upright.length_squared() {
+        return None;
     }
-    for &t in body.topology.corners_of(other.point as usize) {
-        if !once(t) {
-            continue;
-        }
-        let corners = body.topology.triangles[t as usize];
-        if same
-            && corners
-                .iter()
-                .any(|&c| c == place.point || joined(own, place.point, c))
-        {
-            continue;
-        }
-        let now = corners.map(|c| body.position[c as usize]);
-        let upright = area_normal(now[0], now[1], now[2]);
-        // So far from its plane, on either side, it touches in no way.
-        let height = (p - now[0]).dot(upright);
-        let beyond = 2.0 * thickness + 0.5 * body.mean_edge();
-        let most = if height > 0.0 && !same && body.is_closed() {
-            thickness
-        } else {
-            beyond
-        };
-        if height * height > most * most * upright.length_squared() {
-            continue;
-        }
-        let near = closest_point(p.into(), now.map(Vec3::from));
-        let before = corners.map(|c| body.previous[c as usize]);
-        let normal_before = area_normal(before[0], before[1], before[2]);
-        let start = own.previous[place.point as usize];
-        // A point of another closed body belongs outside; one's own may be on either side.
-        let height = (start - before[0]).dot(normal_before);
-        let outside = if same {
-            height >= 0.0
-        } else {
-            height >= 0.0 || body.is_closed()
-        };
-        let side = if outside { 1.0 } else { -1.0 };
-        let normal = upright.normalize_or_zero() * side;
-        let away = p - Vec3A::from(near.point);
-        let distance = away.length();
-        let crossed = away.dot(normal) < 0.0;
-        // Beyond its own side only if it is straight behind the triangle, not past its rim.
-        let behind = crossed && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
-        if !(distance < thickness && !crossed || behind && distance < beyond) {
-            continue;
-        }
-        let (normal, depth) = if behind {
-            (normal, thickness + distance)
-        } else {
-            (away.normalize_or(normal), thickness - distance)
-        };
-        found.push(Meeting {
-            point: place,
-            body: other.body,
-            corners,
-            weights: near.barycentric,
-            normal: normal.into(),
-            depth,
-        });
+    let near = closest_point(p.into(), now.map(Vec3::from));
+    let before = corners.map(|c| other.previous[c as usize]);
+    let normal_before = area_normal(before[0], before[1], before[2]);
+    let start = own.previous[place.point as usize];
+    // A point of another closed body belongs outside; one's own may be on either side.
+    let height = (start - before[0]).dot(normal_before);
+    let outside = if same {
+        height >= 0.0
+    } else {
+        height >= 0.0 || other.is_closed()
+    };
+    let side = if outside { 1.0 } else { -1.0 };
+    let normal = upright.normalize_or_zero() * side;
+    let away = p - Vec3A::from(near.point);
+    let distance = away.length();
+    let crossed = away.dot(normal) < 0.0;
+    // Beyond its own side only if it is straight behind the triangle, not past its rim.
+    let behind = crossed && distance <= 1.05 * away.dot(normal).abs() + 1e-6 * thickness;
+    if !(distance < thickness && !crossed || behind && distance < beyond) {
+        return None;
     }
+    let (normal, depth) = if behind {
+        (normal, thickness + distance)
+    } else {
+        (away.normalize_or(normal), thickness - distance)
+    };
+    Some(Meeting {
+        point: place,
+        body,
+        corners,
+        weights: near.barycentric,
+        normal: normal.into(),
+        depth,
+    })
 }
 
 fn joined(body: &Soft, i: u32, j: u32) -> bool {

@@ -84,6 +84,9 @@ pub struct Soft {
     velocity_view: XyzVec,
 }
 
+/// A point that moves this many sizes of its body in a sub-step has left it.
+const SIZES: f32 = 5.0;
+
 impl Soft {
     /// A body at rest in the shape of `mesh`.
     pub fn new(settings: SoftSettings, mesh: TriMesh) -> Result<Soft, SoftError> {
@@ -394,11 +397,18 @@ impl Soft {
         (1.1 * self.thickness).max(0.6 * self.topology.mean_edge)
     }
 
-    /// The first point whose place or velocity is not finite or that is faster than
-    /// `most`, with its speed.
-    pub(crate) fn runaway(&self, most: f32) -> Option<(u32, f32)> {
+    /// The first point whose place or velocity is not finite, that is faster than `most`, or
+    /// that leaves its body behind in a sub-step of `h` seconds; with its speed.
+    pub(crate) fn runaway(&self, most: f32, h: f32) -> Option<(u32, f32)> {
+        let sum: Vec3A = self.velocity.iter().sum();
+        let mean = sum / self.len().max(1) as f32;
+        // Of a body that holds together no point goes many times around it.
+        let apart = SIZES * self.topology.mean_edge * (self.len() as f32).sqrt() / h;
         let right = |i: &usize| {
-            self.velocity[*i].length_squared() <= most * most && self.position[*i].is_finite()
+            let v = self.velocity[*i];
+            v.length_squared() <= most * most
+                && v.distance_squared(mean) <= apart * apart
+                && self.position[*i].is_finite()
         };
         let wrong = (0..self.len()).find(|i| !right(i))?;
         Some((wrong as u32, self.velocity[wrong].length()))
