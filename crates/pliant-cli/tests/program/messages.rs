@@ -414,6 +414,10 @@ fn the_command_line() {
             &["--set fluid.7.spacing=1: there is no `7`", "list of 1"],
         ),
         (
+            "run s.toml --set rigid.0.density=1",
+            &["--set rigid.0.density=1: this scene has no `rigid`"],
+        ),
+        (
             "run s.toml --set title.x=1",
             &["--set title.x=1", "has no keys"],
         ),

@@ -106,6 +106,12 @@ fn find<'a>(
     let mut here = root;
     for key in key.split('.') {
         if here.is_null() {
+            // Nothing with a number or a name is made from nothing.
+            if key.parse::<usize>().is_ok() {
+                let list = path.last().map_or("", String::as_str);
+                let text = format!("this scene has no `{list}`, so there is no `{list}.{key}`");
+                return Err(SceneError::new(place, text));
+            }
             *here = Value::Object(Default::default());
         }
         let mut step = key.to_string();
