@@ -240,7 +240,8 @@ impl VolumeMap {
             let Some((distance, _)) = self.tree.signed_nearest(center, f32::INFINITY) else {
                 return Block::Same(1.0);
             };
-            if distance.abs() > self.far() + self.cell * (1.0 + half * 3f32.sqrt()) {
+            // Splines of places within reach ask nodes up to two cells farther.
+            if distance.abs() > self.reach + self.cell * (2.0 + half * 3f32.sqrt()) {
                 return Block::Same(if distance > 0.0 { 1.0 } else { 0.0 });
             }
             let mut nodes = Box::new([Node::default(); NODES]);
