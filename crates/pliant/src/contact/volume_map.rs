@@ -264,11 +264,9 @@ impl VolumeMap {
 
     fn filled(&self, block: usize) -> &Block {
         self.filled[block].get_or_init(|| {
-            let Block::Each(own) = self.walls(block) else {
-                let Block::Same(share) = *self.walls(block) else {
-                    return Block::Same(1.0);
-                };
-                return Block::Same(share);
+            let own = match self.walls(block) {
+                Block::Same(share) => return Block::Same(*share),
+                Block::Each(nodes) => nodes,
             };
             let first = self.first(block);
             let around: Vec<Option<&Block>> = {
@@ -426,5 +424,39 @@ mod tests {
             let found = Vec3::new(by(Vec3::X), by(Vec3::Y), by(Vec3::Z));
             assert!((slope - found).length() < 0.01, "{p}: {slope} {found}");
         }
+    }
+
+    /// In a ball, whose wall is curved: the distance is nearly right, the bound is none too
+    /// large, and where no wall is told there is none.
+    #[test]
+    fn the_wall_is_where_the_mesh_is() {
+        let sphere = IcoSphere {
+            center: Vec3::new(0.3, -0.2, 0.1),
+            radius: 3.0,
+            cuts: 4,
+        };
+        let tree = Arc::new(Bvh::build(Arc::new(sphere.build().unwrap())));
+        let map = VolumeMap::new(&tree, 1.0).unwrap();
+        let mut found = 0;
+        for k in 0..2000 {
+            let t = k as f32;
+            let way = Vec3::new((1.7 * t).sin(), (2.3 * t).cos(), (0.9 * t + 1.0).sin());
+            let p = sphere.center + (2.95 - 0.002 * t).max(0.0) * way.normalize();
+            let exact = -tree.signed_distance(p).unwrap();
+            match map.at(p).wall {
+                Some(wall) => {
+                    found += 1;
+                    assert!(
+                        (wall.distance - exact).abs() < 0.02,
+                        "{p}: {wall:?} {exact}"
+                    );
+                    assert!(wall.at_least <= exact + 1e-5, "{p}: {wall:?} {exact}");
+                    assert!(exact - wall.at_least < 0.5, "{p}: {wall:?} {exact}");
+                    assert!((wall.triangle as usize) < tree.mesh().triangles.len());
+                }
+                None => assert!(exact > 0.95, "{p}: {exact}"),
+            }
+        }
+        assert!(found > 400, "{found}");
     }
 }

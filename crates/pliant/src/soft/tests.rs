@@ -437,3 +437,20 @@ fn a_stored_body_is_put_where_it_was_or_not_at_all() {
     assert!(!fresh.put_points(few.view(), few.view()));
     assert_eq!(fresh.bounds(), before);
 }
+
+#[test]
+fn a_body_that_blows_up_is_told() {
+    let mut s = settings();
+    s.step = 0.05;
+    s.integrator = SoftIntegrator::Symplectic;
+    let mut world = crate::World::new();
+    let body = world.add_soft(s, ball(500)).unwrap();
+    let shake = |p: Vec3| p + 0.01 * Vec3::new((40.0 * p.y).sin(), (50.0 * p.x).cos(), 0.0);
+    world.soft_mut(body).unwrap().put(shake, |_| Vec3::ZERO);
+    let ended = (0..200).find_map(|_| world.step(0.05).err()).unwrap();
+    let text = ended.to_string();
+    assert!(text.contains("`test` has blown up: point"), "{text}");
+    // Long before its numbers are no numbers.
+    let places = world.soft(body).unwrap().positions();
+    assert!(places.iter().all(|p| p.is_finite()), "{text}");
+}
