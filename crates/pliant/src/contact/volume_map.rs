@@ -12,10 +12,13 @@ use std::sync::{Arc, OnceLock};
 
 use glam::{IVec3, UVec3, Vec3};
 
+use super::triangle::closest_point;
 use crate::space::Bvh;
 
 /// Nodes along each side of a block.
 const SIDE: i32 = 8;
+/// Nodes along each side of an eighth of it.
+const PART: i32 = SIDE / 2;
 const NODES: usize = (SIDE * SIDE * SIDE) as usize;
 /// Node distances in a kernel's reach.
 const FINENESS: f32 = 4.0;
@@ -237,29 +240,57 @@ impl VolumeMap {
             let first = self.first(block);
             let half = 0.5 * (SIDE - 1) as f32;
             let center = self.place(first) + self.cell * half;
-            let Some((distance, _)) = self.tree.signed_nearest(center, f32::INFINITY) else {
+            let Some((distance, central)) = self.tree.signed_nearest(center, f32::INFINITY) else {
                 return Block::Same(1.0);
             };
-            // Splines of places within reach ask nodes up to two cells farther.
-            if distance.abs() > self.reach + self.cell * (2.0 + half * 3f32.sqrt()) {
+            if distance.abs() > self.needed() + self.cell * half * 3f32.sqrt() {
                 return Block::Same(if distance > 0.0 { 1.0 } else { 0.0 });
             }
             let mut nodes = Box::new([Node::default(); NODES]);
-            // From node to node the distance cannot grow by more than the way.
-            let mut most = f32::INFINITY;
-            for_cube(SIDE, |k, offset| {
-                let p = self.place(first + offset);
-                if offset.x == 0 {
-                    most = f32::INFINITY;
-                }
-                if let Some((distance, nearest)) = self.tree.signed_nearest(p, most) {
-                    nodes[k].distance = -distance;
-                    nodes[k].triangle = nearest.triangle;
-                    most = 1.001 * (distance.abs() + self.cell) + 1e-6 * p.abs().max_element();
-                }
+            for_cube(2, |_, part| {
+                self.measure(first, PART * part, central.triangle, &mut nodes);
             });
             Block::Each(nodes)
         })
+    }
+
+    /// Finds the distances of the nodes of an eighth of a block that starts at `from`.
+    fn measure(&self, first: IVec3, from: IVec3, mut last: u32, nodes: &mut [Node; NODES]) {
+        let mesh = self.tree.mesh();
+        // The nearest triangle of the place before is hardly ever much farther than the
+        // nearest of this one.
+        let mut nearest = |p: Vec3| {
+            let known = closest_point(p, mesh.corners(last as usize));
+            let most = 1.001 * known.point.distance(p) + 1e-6 * p.abs().max_element();
+            let (distance, found) = self.tree.signed_nearest(p, most)?;
+            last = found.triangle;
+            Some(Node {
+                filled: 0.0,
+                distance: -distance,
+                triangle: found.triangle,
+            })
+        };
+        let half = 0.5 * (PART - 1) as f32;
+        let center = self.place(first + from) + self.cell * half;
+        let around = 1.001 * self.cell * half * 3f32.sqrt();
+        let middle = nearest(center).filter(|n| n.distance.abs() > self.needed() + around);
+        for_cube(PART, |_, offset| {
+            let node = from + offset;
+            let known = match middle {
+                // Too far away to be asked for: at least that far.
+                Some(middle) => Some(Node {
+                    distance: middle.distance - around * middle.distance.signum(),
+                    ..middle
+                }),
+                None => nearest(self.place(first + node)),
+            };
+            nodes[index(node)] = known.unwrap_or_default();
+        });
+    }
+
+    /// Splines of places within reach ask nodes up to two cells farther.
+    fn needed(&self) -> f32 {
+        self.reach + 2.0 * self.cell
     }
 
     fn filled(&self, block: usize) -> &Block {
@@ -296,6 +327,11 @@ impl VolumeMap {
                 self.stencil.iter().map(|(o, w)| (step(*o), *w)).collect();
             let mut nodes = own.clone();
             for_cube(SIDE, |k, offset| {
+                // Out of reach of the wall.
+                if nodes[k].distance.abs() > (REACH as f32 + 1.0) * self.cell {
+                    nodes[k].filled = if nodes[k].distance > 0.0 { 0.0 } else { 1.0 };
+                    return;
+                }
                 let here = step(offset + REACH);
                 let sum = steps.iter().map(|(s, w)| w * shares[(here + s) as usize]);
                 nodes[k].filled = sum.sum();

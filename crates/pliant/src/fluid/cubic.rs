@@ -43,6 +43,14 @@ impl CubicSpline {
         self.value * (2.0 * outer * outer * outer - 8.0 * inner * inner * inner)
     }
 
+    /// `V W''(r)` in 1/m², where it is positive: how fast the slope falls off.
+    #[inline(always)]
+    pub fn volume_stiffness(&self, r_squared: f32) -> f32 {
+        let q = r_squared.sqrt() / self.support_radius;
+        let (outer, inner) = ((1.0 - q).max(0.0), (0.5 - q).max(0.0));
+        self.slope * (12.0 * outer - 48.0 * inner).max(0.0)
+    }
+
     /// [`CubicSpline::volume_value`], and `V W'(r) / r` in 1/m²: times the vector from j
     /// to i, the gradient. Negative.
     #[inline(always)]

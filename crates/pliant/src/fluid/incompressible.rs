@@ -25,6 +25,7 @@ use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
 use super::pairs::{Found, Pairs, gradient_sum};
 use super::pressure_sums::{Chunk, add_compression, push_chunk};
+use super::restoring::{Symmetric, lattice_stiffness};
 use super::tension::Surface;
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
@@ -101,6 +102,9 @@ pub(crate) struct Incompressible {
     excess: Vec<f32>,
     pub viscosity: ViscositySolver,
     pub surface: Surface,
+    /// Of a lattice under pressure, in 1/m² (`restoring.rs`).
+    pub stiffness: f32,
+    pub strains: Vec<Symmetric>,
 }
 
 /// Which of the two pressures is sought.
@@ -142,6 +146,8 @@ impl Incompressible {
             excess: Vec::new(),
             viscosity: ViscositySolver::default(),
             surface: Surface::default(),
+            stiffness: lattice_stiffness(&kernel, spacing),
+            strains: Vec::new(),
         }
     }
 
@@ -198,6 +204,9 @@ impl Incompressible {
         );
         self.yielding
             .find(&self.x, &self.pairs, walls, &self.kernel, bodies);
+        // No pressure moves a particle that sees others only at the edge of its kernel, or
+        // at its own place: it would be boundless.
+        let least = 1e-6 * (self.kernel.slope * self.kernel.support_radius).powi(2);
         let x = &self.x[..];
         (
             self.inverse_diagonal.par_chunks_mut(CHUNK),
@@ -218,8 +227,12 @@ impl Incompressible {
                     }
                     // The neighbours' densities count in the second term; taking
                     // the particle's own only changes the iteration's path.
-                    let sum = inverse_density[i] * (own.length_squared() + *diagonal);
-                    *diagonal = if sum > 1e-20 { 1.0 / sum } else { 0.0 };
+                    let sum = own.length_squared() + *diagonal;
+                    *diagonal = if inverse_density[i] > 0.0 && sum > least {
+                        1.0 / (inverse_density[i] * sum)
+                    } else {
+                        0.0
+                    };
                 }
             });
     }
@@ -277,9 +290,11 @@ impl Incompressible {
         }
         self.change.copy_from_slice(&pressure[..n]);
         self.settled.copy_from_slice(&pressure[..n]);
-        self.push(dt, inverse_density);
         match goal {
-            Goal::Density => self.yielding.close(bodies, &mut self.closing),
+            Goal::Density => {
+                self.push(dt, inverse_density);
+                self.yielding.close(bodies, &mut self.closing);
+            }
             Goal::Divergence => self.answer(dt, inverse_density, bodies),
         }
         self.excess.fill(0.0);
@@ -470,6 +485,7 @@ impl Incompressible {
             + self.yielding.bytes()
             + self.viscosity.bytes()
             + self.surface.bytes()
+            + size_of::<Symmetric>() * self.strains.capacity()
     }
 }
 

@@ -236,3 +236,54 @@ fn viscosity_stops_shear_but_not_rotation() {
         );
     }
 }
+
+#[test]
+fn the_strain_around_a_particle_is_that_of_the_flow() {
+    let mut fluid = prepared(&block(9, 0.0, 0.0), &[]);
+    let solver = fluid.solver.as_mut().unwrap();
+    let flow = |p: Vec3A| Vec3A::new(0.3 * p.x + 0.5 * p.y, 0.1 * p.z, -0.3 * p.z);
+    solver.v = solver.x.iter().map(|p| flow(*p)).collect();
+    solver.find_strains();
+    let center = Vec3A::splat(4.5 * SPACING);
+    let inner = |p: &Vec3A| (*p - center).abs().max_element() < SPACING;
+    let middle = solver.x.iter().position(inner).unwrap();
+    for d in [
+        Vec3A::X,
+        Vec3A::new(0.5, -1.0, 0.2),
+        Vec3A::new(0.0, 1.0, 1.0),
+    ] {
+        let (found, expected) = (solver.strains[middle].form(d), d.dot(flow(d)));
+        assert!((found - expected).abs() < 1e-4, "{d}: {found} {expected}");
+    }
+}
+
+/// Pressure that holds particles in their places calms their swinging, whatever the
+/// sub-step, keeps momentum, and leaves a flow alone.
+#[test]
+fn restoring_takes_swings_and_leaves_flows() {
+    let dt = 0.02;
+    let energy = |v: &[Vec3A]| v.iter().map(|v| f64::from(v.length_squared())).sum::<f64>();
+    let sum = |v: &[Vec3A]| v.iter().map(|v| Vec3::from(*v).as_dvec3()).sum::<DVec3>();
+    for (noise, most) in [(true, 0.5), (false, 1.0)] {
+        let mut fluid = prepared(&block(10, 0.1, 1.0), &[]);
+        let n = fluid.len();
+        let velocities: Vec<Vec3> = fluid.velocities().iter().collect();
+        let solver = fluid.solver.as_mut().unwrap();
+        solver.v = (0..n)
+            .map(|i| {
+                let p = solver.x[i];
+                let flow = Vec3A::new(2.0 * p.x, p.z, -2.0 * p.z);
+                if noise { velocities[i].into() } else { flow }
+            })
+            .collect();
+        let before = solver.v.clone();
+        let pressure = vec![5000.0; n];
+        let inverse_density = vec![1e-3; n];
+        solver.restore(dt, &pressure, &inverse_density, &fluid.walls);
+        let left = energy(&solver.v) / energy(&before);
+        assert!(left <= most, "{left}");
+        assert!(noise || left > 0.97, "{left}");
+        let change = (sum(&solver.v) - sum(&before)).length();
+        assert!(change < 1e-5 * n as f64, "{change}");
+    }
+}

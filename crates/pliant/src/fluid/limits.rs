@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::liquid::Liquid;
 use super::settings::PressureMethod;
 use super::state::Fluid;
+use super::viscosity::EXPLICIT;
 
 /// The law that limits the sub-step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,10 +68,11 @@ const WALL_TRAVEL: f32 = 0.2;
 /// Share of `sqrt(ρ V / σ)` that a sub-step may last.
 const SURFACE_SWING: f32 = 0.15;
 
-/// Share of `sqrt(h / g)` that a sub-step of an incompressible liquid may last. Its pressure
-/// is found implicitly, but pushes particles back to their places explicitly, and the deeper
-/// the harder: beyond 0.15 some 25 layers simmer.
-const PRESSED_SWING: f32 = 0.12;
+/// Share of `sqrt(h / g)` that a sub-step of an incompressible liquid may last. Thin ones
+/// keep more of the noise that particles make where they slide past each other under
+/// pressure, the more the longer the sub-step; thick ones do not.
+const THIN_SWING: f32 = 0.15;
+const THICK_SWING: f32 = 0.24;
 
 impl Fluid {
     /// The largest sub-step in which walls of up to `speed` do not move through a
@@ -78,6 +81,22 @@ impl Fluid {
         StepBound {
             dt: WALL_TRAVEL * self.settings().spacing / speed,
             limit: StepLimit::MovingWall,
+        }
+    }
+
+    /// Share of `sqrt(h / g)` that a sub-step may last: long if the viscosity of all liquids
+    /// is strong enough to be solved for.
+    fn swing(&self) -> f32 {
+        let h = self.support_radius();
+        let long = THICK_SWING * (h / 9.81).sqrt();
+        let thick = |l: &Liquid| {
+            let kinematic = l.material.thinned() / l.material.density;
+            kinematic * long > EXPLICIT * h * h
+        };
+        if self.liquids().iter().all(thick) {
+            THICK_SWING
+        } else {
+            THIN_SWING
         }
     }
 
@@ -90,8 +109,8 @@ impl Fluid {
     /// et al. 1992 with the support radius as the wave length, and for incompressible
     /// liquids the swing of one particle in the surface (found by trial: `tension.rs`).
     /// Those have no sound, and their viscosity is implicit where it must be: particles
-    /// may move a share of the spacing, and fall a seventieth of the support radius from
-    /// rest.
+    /// may move a share of the spacing, and fall a small part of the support radius
+    /// from rest.
     pub fn step_bound(&self, cfl: f32, speed: f32, acceleration: f32) -> StepBound {
         let h = self.support_radius();
         let material = &self.settings().material;
@@ -122,7 +141,7 @@ impl Fluid {
                 (diffusion, StepLimit::Diffusion),
                 (SURFACE_SWING * tension, StepLimit::SurfaceTension),
                 (
-                    PRESSED_SWING * (h / acceleration).sqrt(),
+                    self.swing() * (h / acceleration).sqrt(),
                     StepLimit::Acceleration,
                 ),
             ],

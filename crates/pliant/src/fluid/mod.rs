@@ -29,6 +29,7 @@ mod mixing;
 mod pace;
 mod pairs;
 mod pressure_sums;
+mod restoring;
 mod sample;
 mod settings;
 mod sph;

@@ -56,6 +56,20 @@ impl ChunkPairs {
         self.friction.resize(len, 0.0);
     }
 
+    /// Sets the friction of the pairs to a value of (particle, neighbour).
+    #[inline(always)]
+    pub fn set_friction(&mut self, first: usize, value: impl Fn(usize, usize) -> f32) {
+        for k in 0..self.start.len() - 1 {
+            let range = self.start[k] as usize..self.start[k + 1] as usize;
+            let pairs = self.friction[range.clone()]
+                .iter_mut()
+                .zip(&self.neighbour[range]);
+            for (friction, &j) in pairs {
+                *friction = value(first + k, j as usize);
+            }
+        }
+    }
+
     /// Multiplies the friction of the pairs by a factor of (particle, neighbour).
     pub fn scale_friction(&mut self, first: usize, factor: impl Fn(usize, usize) -> f32) {
         for k in 0..self.start.len() - 1 {

@@ -147,6 +147,10 @@ impl Fluid {
             &self.settings.tolerances,
             bodies,
         );
+        if goal == Goal::Density {
+            let inverse_density = &self.inverse_density[..n];
+            solver.restore(dt, &self.pressure[..n], inverse_density, &self.walls);
+        }
         solver.store_velocities(&mut self.velocity);
         if goal == Goal::Density {
             let (impulse, pressure) = (&self.impulse, &self.pressure);

@@ -17,29 +17,41 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::incompressible::{Incompressible, Solved};
 use super::pairs::{ChunkPairs, sum_pairs};
+use super::restoring::Symmetric;
 use super::walls::Walls;
 use crate::simd::{Lanes, dispatch};
 
 /// Where `viscosity dt / (density h²)` is below this, an explicit step neither rings
 /// nor loses accuracy: the discrete Laplacian has no eigenvalue above 30 / h².
-const EXPLICIT: f32 = 0.25 / 30.0;
+pub(super) const EXPLICIT: f32 = 0.25 / 30.0;
 
-/// Residual allowed, as a share of the velocities.
-const TOLERANCE: f64 = 1e-4;
+/// When a solve ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// Residual allowed, as a share of the velocities.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub iterations: u32,
+}
 
-const MAX_ITERATIONS: u32 = 200;
+const BUDGET: Budget = Budget {
+    tolerance: 1e-4,
+    iterations: 200,
+};
 
 /// Arrays of the solve.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ViscositySolver {
     /// Drag of walls times dt, in kg/m³, and its share of a moving wall's velocity.
-    grip: Vec<f32>,
-    drive: Vec<Vec3A>,
-    /// 1 / diagonal.
-    inverse_diagonal: Vec<f32>,
+    pub(super) grip: Vec<f32>,
+    pub(super) drive: Vec<Vec3A>,
+    /// What holds particles at walls along their normals; empty if nothing does.
+    pub(super) bracing: Vec<Symmetric>,
+    /// 1 / diagonal, or near it; 0 for particles that are held.
+    pub(super) inverse_diagonal: Vec<f32>,
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
-    image: Vec<Vec3A>,
+    pub(super) image: Vec<Vec3A>,
 }
 
 impl ViscositySolver {
@@ -49,6 +61,7 @@ impl ViscositySolver {
                 + self.residual.capacity()
                 + self.direction.capacity()
                 + self.image.capacity())
+            + size_of::<Symmetric>() * self.bracing.capacity()
     }
 }
 
@@ -82,7 +95,9 @@ impl Incompressible {
             }
         } else {
             self.weigh_viscosity(dt, viscosity, inverse_density, walls);
-            self.conjugate_gradients(inverse_density)
+            let solved = self.conjugate_gradients(inverse_density, BUDGET);
+            self.keep_momentum(inverse_density);
+            solved
         };
         // An explicit step has acted by the velocities before it, which it left in `image`.
         let acted = if explicit {
@@ -207,6 +222,7 @@ impl Incompressible {
             drive,
             direction,
             image,
+            bracing,
             ..
         } = &mut self.viscosity;
         let x = &self.x[..];
@@ -225,6 +241,7 @@ impl Incompressible {
                     vectors,
                     grip,
                     drive,
+                    bracing,
                     inverse_density,
                 };
                 let mut sum = 0.0;
@@ -235,8 +252,12 @@ impl Incompressible {
         sums.iter().sum()
     }
 
-    /// Solves `(ρ + dt L) v = ρ v*` with the diagonal as preconditioner.
-    fn conjugate_gradients(&mut self, inverse_density: &[f32]) -> Solved {
+    /// Solves `(ρ + dt L) v = ρ v*`, preconditioned by `inverse_diagonal`.
+    pub(super) fn conjugate_gradients(
+        &mut self,
+        inverse_density: &[f32],
+        budget: Budget,
+    ) -> Solved {
         let n = self.v.len();
         self.viscosity.residual.resize(n, Vec3A::ZERO);
         self.viscosity.direction.resize(n, Vec3A::ZERO);
@@ -272,7 +293,7 @@ impl Incompressible {
             });
         let [_, mut slope] = self.remains();
         let mut solved = Solved::default();
-        while solved.iterations < MAX_ITERATIONS && slope > 0.0 {
+        while solved.iterations < budget.iterations && slope > 0.0 {
             let curvature = self.apply(Image::OfDirection(inverse_density));
             if curvature <= 0.0 {
                 break;
@@ -280,7 +301,7 @@ impl Incompressible {
             let [left, next] = self.follow((slope / curvature) as f32);
             solved.iterations += 1;
             solved.error = (left / size.max(f64::MIN_POSITIVE)).sqrt() as f32;
-            if left <= TOLERANCE * TOLERANCE * size {
+            if left <= budget.tolerance * budget.tolerance * size {
                 break;
             }
             let keep = (next / slope) as f32;
@@ -295,7 +316,6 @@ impl Incompressible {
                 .with_min_len(4096)
                 .for_each(|(d, r, inv)| *d = *inv * *r + keep * *d);
         }
-        self.keep_momentum(inverse_density);
         solved
     }
 
@@ -382,6 +402,7 @@ struct Part<'a> {
     vectors: &'a [Vec3A],
     grip: &'a [f32],
     drive: Option<&'a [Vec3A]>,
+    bracing: &'a [Symmetric],
     inverse_density: Option<&'a [f32]>,
 }
 
@@ -395,6 +416,9 @@ impl Part<'_> {
                 let own = part.vectors[i];
                 let mut force = friction(part.x, part.vectors, i, k, part.pairs);
                 force += part.grip[i] * own;
+                if let Some(bracing) = part.bracing.get(i) {
+                    force += bracing.times(own);
+                }
                 if let Some(drive) = part.drive {
                     force -= drive[i];
                 }

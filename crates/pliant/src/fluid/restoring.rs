@@ -1,0 +1,269 @@
+//! Pressure holds particles in their places, and here it does so implicitly.
+//!
+//! Particles under pressure are a bed of springs: moved against each other they are pushed
+//! back, with a stiffness `(p_i + p_j) V W''` along the line between them. The pressure
+//! solve gives that push as it is at the start of the sub-step, so it overshoots where
+//! `dt sqrt(p / ρ)` is no longer small beside the spacing, and deep liquid simmers. With
+//! the push at the end of the sub-step,
+//!
+//! ```text
+//! (ρ + dt² K) v = ρ v*,    K v = Σ_j (p_i + p_j) V W''_ij (v_ij · x_ij) x_ij / r²
+//! ```
+//!
+//! it never does. This must come after the pressure solve: it then shortens the overshoot
+//! itself. Taken from the velocities before, the same damping makes it worse.
+//!
+//! `K` would be a viscosity of `dt p`, far too much for a liquid that flows. Of the
+//! velocity between two particles it therefore takes only what the strain of the flow
+//! around them does not explain, and never more or less than nothing: energy can only fall.
+
+use std::f32::consts::TAU;
+
+use glam::{Vec3A, Vec3Swizzles};
+use rayon::prelude::*;
+
+use super::CHUNK;
+use super::cubic::{CubicSpline, for_lattice};
+use super::incompressible::Incompressible;
+use super::pairs::ChunkPairs;
+use super::viscosity::{Budget, ViscositySolver};
+use super::walls::Walls;
+use crate::simd::{Lanes, dispatch};
+
+/// Where `dt` times the frequency of the springs is below this, nothing has to be done: an
+/// explicit step is stable up to 2.
+const SWINGS: f32 = 1.0;
+
+/// Share of the particles that has to swing faster: single ones that are struck do not
+/// make a liquid simmer.
+const SHARE: f32 = 0.01;
+
+/// What is sought is a motion that does not overshoot, not an exact one.
+const BUDGET: Budget = Budget {
+    tolerance: 5e-3,
+    iterations: 6,
+};
+
+/// A symmetric matrix: the strain rate of the flow around a particle, in 1/s, or how hard
+/// walls hold it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Symmetric {
+    /// xx, yy, zz.
+    along: Vec3A,
+    /// yz, zx, xy.
+    across: Vec3A,
+}
+
+impl Symmetric {
+    /// `d · S d`: how fast two particles with `d` between them part, times their distance.
+    #[inline(always)]
+    pub(super) fn form(&self, d: Vec3A) -> f32 {
+        let (squares, products) = (d * d, d.yzx() * d.zxy());
+        (self.along * squares + 2.0 * (self.across * products)).element_sum()
+    }
+
+    /// `S v`.
+    #[inline(always)]
+    pub(super) fn times(&self, v: Vec3A) -> Vec3A {
+        self.along * v + self.across.zxy() * v.yzx() + self.across.yzx() * v.zxy()
+    }
+
+    /// Adds `weight n nᵀ`.
+    fn add(&mut self, weight: f32, n: Vec3A) {
+        self.along += weight * n * n;
+        self.across += weight * n.yzx() * n.zxy();
+    }
+}
+
+/// `Σ V W'' / 3` over a lattice of particles, in 1/m²: what holds one of them per
+/// pressure, in each direction.
+pub(super) fn lattice_stiffness(kernel: &CubicSpline, spacing: f32) -> f32 {
+    let mut sum = 0.0;
+    for_lattice(kernel.support_radius / spacing, |x, y, z| {
+        let r_squared = spacing * spacing * (x * x + y * y + z * z) as f32;
+        sum += kernel.volume_stiffness(r_squared);
+    });
+    sum / 3.0
+}
+
+impl Incompressible {
+    /// Lets the `pressure` that has just been found act on the arrangement of the particles
+    /// as it will be at the end of the sub-step, where it is strong enough for that to
+    /// matter. Overwrites the friction of the pairs.
+    pub fn restore(&mut self, dt: f32, pressure: &[f32], inverse_density: &[f32], walls: &Walls) {
+        if !self.overshoots(dt, pressure, inverse_density) {
+            return;
+        }
+        self.find_strains();
+        let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
+        let chunks = self.pairs.chunks.par_iter_mut().enumerate();
+        chunks.for_each(|(c, pairs)| {
+            let springs = Springs {
+                first: c * CHUNK,
+                x,
+                v,
+                strains,
+                pressure,
+                kernel,
+                scale: dt * dt,
+            };
+            springs.weigh(pairs);
+        });
+        self.brace(dt, pressure, walls);
+        let s = &mut self.viscosity;
+        s.grip.clear();
+        s.grip.resize(pressure.len(), 0.0);
+        s.image.resize(pressure.len(), Vec3A::ZERO);
+        // Steps of forces over masses keep both momenta, however few are made; the
+        // diagonal would not.
+        s.inverse_diagonal.clear();
+        s.inverse_diagonal.extend_from_slice(inverse_density);
+        self.conjugate_gradients(inverse_density, BUDGET);
+        self.viscosity.bracing.clear();
+    }
+
+    /// Finds how hard walls hold particles in their places. A wall at distance d is a
+    /// kernel cut off by a plane, whose share grows with `2π d W(d)`, the nearer the
+    /// faster; what is beyond it counts twice.
+    fn brace(&mut self, dt: f32, pressure: &[f32], walls: &Walls) {
+        let (kernel, volume) = (self.kernel, self.volume);
+        let ViscositySolver { bracing, drive, .. } = &mut self.viscosity;
+        let n = pressure.len();
+        bracing.clear();
+        bracing.resize(n, Symmetric::default());
+        drive.clear();
+        drive.resize(n, Vec3A::ZERO);
+        (
+            bracing.par_chunks_mut(CHUNK),
+            drive.par_chunks_mut(CHUNK),
+            &walls.chunks,
+        )
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (bracing, drive, walls))| {
+                for k in 0..bracing.len() {
+                    let scale = 2.0 * dt * dt * pressure[c * CHUNK + k];
+                    for mirror in walls.of(k) {
+                        let d = mirror.wall.distance;
+                        let stiffness = TAU * d * kernel.volume_value(d * d) / volume;
+                        let weight = scale * stiffness;
+                        let normal = Vec3A::from(mirror.wall.normal);
+                        bracing[k].add(weight, normal);
+                        drive[k] += weight * normal.dot(mirror.wall.velocity.into()) * normal;
+                    }
+                }
+            });
+    }
+
+    /// True if more than a few particles swing too fast for the sub-step.
+    fn overshoots(&self, dt: f32, pressure: &[f32], inverse_density: &[f32]) -> bool {
+        // Neighbours that move against each other stretch a spring twice, and each has the
+        // pressure of both ends.
+        let scale = 4.0 * self.stiffness * dt * dt;
+        let fast = (pressure, inverse_density)
+            .into_par_iter()
+            .with_min_len(4096)
+            .filter(|(p, inverse)| scale * **p * **inverse > SWINGS * SWINGS)
+            .count();
+        fast as f32 > SHARE * pressure.len() as f32
+    }
+
+    pub(super) fn find_strains(&mut self) {
+        let (x, v) = (&self.x[..], &self.v[..]);
+        self.strains.resize(x.len(), Symmetric::default());
+        (self.strains.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (strains, pairs))| strain_chunk(x, v, c * CHUNK, pairs, strains));
+    }
+}
+
+/// The strain rates around a chunk's particles.
+fn strain_chunk(
+    x: &[Vec3A],
+    v: &[Vec3A],
+    first: usize,
+    pairs: &ChunkPairs,
+    strains: &mut [Symmetric],
+) {
+    #[inline(always)]
+    fn run<L: Lanes>(
+        _: L,
+        x: &[Vec3A],
+        v: &[Vec3A],
+        first: usize,
+        pairs: &ChunkPairs,
+        strains: &mut [Symmetric],
+    ) {
+        // One length for both spares a test of every index.
+        let v = &v[..x.len()];
+        for (k, strain) in strains.iter_mut().enumerate() {
+            let (here, own) = (x[first + k], v[first + k]);
+            let (near, slope) = pairs.of(k);
+            let (mut along, mut across, mut work) = (Vec3A::ZERO, Vec3A::ZERO, Vec3A::ZERO);
+            for (&j, &s) in near.iter().zip(slope) {
+                let j = j as usize;
+                let d = here - x[j];
+                let dv = s * (own - v[j]);
+                along += dv * d;
+                across += dv.yzx() * d.zxy() + dv.zxy() * d.yzx();
+                work += s * d * d;
+            }
+            // Both sums miss what is beyond walls and surfaces. Single particles have no flow
+            // around them.
+            let scale = 3.0 / work.element_sum().min(-0.1);
+            strain.along = scale * along;
+            strain.across = 0.5 * scale * across;
+        }
+    }
+    dispatch!(run(
+        x: &[Vec3A],
+        v: &[Vec3A],
+        first: usize,
+        pairs: &ChunkPairs,
+        strains: &mut [Symmetric],
+    ));
+}
+
+/// One chunk of particles with all that their springs depend on.
+#[derive(Clone, Copy)]
+struct Springs<'a> {
+    first: usize,
+    x: &'a [Vec3A],
+    v: &'a [Vec3A],
+    strains: &'a [Symmetric],
+    pressure: &'a [f32],
+    kernel: CubicSpline,
+    scale: f32,
+}
+
+impl Springs<'_> {
+    /// Puts the stiffness of the springs in place of the friction of the pairs.
+    fn weigh(self, pairs: &mut ChunkPairs) {
+        #[inline(always)]
+        fn run<L: Lanes>(_: L, springs: Springs<'_>, pairs: &mut ChunkPairs) {
+            pairs.set_friction(springs.first, |i, j| springs.weight(i, j));
+        }
+        let springs = self;
+        dispatch!(run(springs: Springs<'_>, pairs: &mut ChunkPairs));
+    }
+
+    /// Stiffness of one spring over the square of its length, times the share of its
+    /// motion that the flow does not explain.
+    #[inline(always)]
+    fn weight(&self, i: usize, j: usize) -> f32 {
+        let pressure = self.pressure[i] + self.pressure[j];
+        let d = self.x[i] - self.x[j];
+        let r_squared = d.length_squared();
+        if pressure <= 0.0 || r_squared <= 0.0 {
+            return 0.0;
+        }
+        let motion = d.dot(self.v[i] - self.v[j]);
+        let flow = 0.5 * (self.strains[i].form(d) + self.strains[j].form(d));
+        // As if it were an approach.
+        let (size, flow) = (motion.abs().max(1e-20), flow * motion.signum());
+        let left = size - flow.clamp(0.0, size);
+        let stiffness = self.scale * pressure * self.kernel.volume_stiffness(r_squared);
+        left * stiffness / (size * r_squared)
+    }
+}
