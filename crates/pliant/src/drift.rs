@@ -3,7 +3,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::contact::{Ball, Beside, Contact, Hit, Mover, Obstacles, friction};
+use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::coupling::{Blow, Bodies, collide};
 use crate::fluid::{CHUNK, Motion};
 use crate::world::World;
@@ -105,33 +105,26 @@ impl World {
                         };
                         // What the liquid knows of its walls spares most searches.
                         let walls = walls.of(i).iter();
-                        let distances = walls.clone().map(|m| m.wall.at_least);
-                        let nearest = distances.fold(free, f32::min);
+                        let nearest = walls.map(|m| m.wall.at_least).fold(free, f32::min);
                         if obstacles.out_of_reach(&ball, nearest) {
                             [x[i], y[i], z[i]] = ball.to.to_array();
                             [vx[i], vy[i], vz[i]] = velocity.to_array();
                             continue;
                         }
-                        let beside = walls.map(|m| Beside {
-                            obstacle: m.obstacle,
-                            triangle: m.wall.triangle,
-                            barycentric: m.wall.barycentric,
+                        let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
+                            let contact = Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: hit.obstacle as u32,
+                                triangle: hit.touch.triangle,
+                                barycentric: hit.touch.barycentric,
+                                place: hit.touch.point,
+                                impulse: mass * hit.velocity_change,
+                            };
+                            let normal = Some(hit.touch.normal);
+                            strike(i, (contacts.len(), &contact), contact.impulse, normal);
+                            contacts.push(contact);
                         });
-                        let (place, velocity) =
-                            mover.resolve_beside(ball, beside, &mut |hit: Hit| {
-                                let contact = Contact {
-                                    matter: matter as u32,
-                                    point_id: id[i],
-                                    obstacle: hit.obstacle as u32,
-                                    triangle: hit.touch.triangle,
-                                    barycentric: hit.touch.barycentric,
-                                    place: hit.touch.point,
-                                    impulse: mass * hit.velocity_change,
-                                };
-                                let normal = Some(hit.touch.normal);
-                                strike(i, (contacts.len(), &contact), contact.impulse, normal);
-                                contacts.push(contact);
-                            });
                         [x[i], y[i], z[i]] = place.to_array();
                         [vx[i], vy[i], vz[i]] = velocity.to_array();
                     }

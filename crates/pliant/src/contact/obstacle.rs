@@ -18,7 +18,7 @@ use super::peristalsis::{Peristalsis, WavingTube};
 use super::shape::{Inside, Shape, Surface};
 use super::skin::Skin;
 use super::wall::Wall;
-use super::{Beside, Filled, Touch};
+use super::{Filled, Touch};
 use crate::math::Aabb;
 use crate::mesh::{HeightGrid, TriMesh};
 use crate::observe::StateHash;
@@ -479,12 +479,6 @@ impl Obstacle {
             .map_or(place, |skin| skin.carried(place, radius))
     }
 
-    /// The same for a ball that is known to be beside a piece of its surface.
-    pub(super) fn origin_beside(&self, place: Vec3, at: &Beside) -> Option<Vec3> {
-        let skin = self.shape.skin().filter(|_| self.moving.is_none())?;
-        Some(skin.carried_beside(place, at.triangle, at.barycentric))
-    }
-
     /// No less than the way of a ball as the obstacle sees it.
     #[inline]
     pub(super) fn way(&self, from: Vec3, to: Vec3) -> f32 {
@@ -496,11 +490,6 @@ impl Obstacle {
     #[inline]
     pub(super) fn end_frame(&self, place: Vec3) -> Vec3 {
         self.moving.as_ref().map_or(place, |m| m.end.body(place))
-    }
-
-    /// The place in the world of one that is in its own frame at the end of the sub-step.
-    pub(super) fn from_end_frame(&self, place: Vec3) -> Vec3 {
-        self.moving.as_ref().map_or(place, |m| m.end.place(place))
     }
 
     /// The surface nearest to `p` at the end of the sub-step, if it is within

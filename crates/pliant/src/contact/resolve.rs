@@ -148,15 +148,6 @@ pub(crate) struct Ball {
     pub radius: f32,
 }
 
-/// A piece of surface that was nearest to a ball at the start of the sub-step.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside {
-    /// Number of the obstacle.
-    pub obstacle: u32,
-    pub triangle: u32,
-    pub barycentric: [f32; 3],
-}
-
 /// A collision: which obstacle, where, and the change of velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
@@ -225,16 +216,6 @@ impl<'a> Mover<'a> {
 
     /// Moves `ball`, returns its new place and velocity, and reports what it hit.
     pub fn resolve(&mut self, ball: Ball, report: &mut impl FnMut(Hit)) -> (Vec3, Vec3) {
-        self.resolve_beside(ball, std::iter::empty(), report)
-    }
-
-    /// The same for a ball of which it is known what it was beside, nearest first.
-    pub fn resolve_beside(
-        &mut self,
-        ball: Ball,
-        beside: impl Iterator<Item = Beside> + Clone,
-        report: &mut impl FnMut(Hit),
-    ) -> (Vec3, Vec3) {
         let Ball {
             from,
             to,
@@ -244,11 +225,8 @@ impl<'a> Mover<'a> {
         let slack = self.obstacles.slack;
         self.origins.clear();
         let list = self.obstacles.list.iter();
-        self.origins.extend(list.map(|&(index, o)| {
-            let at = beside.clone().find(|b| b.obstacle as usize == index);
-            at.and_then(|at| o.origin_beside(from, &at))
-                .unwrap_or_else(|| o.origin(from, 2.0 * radius))
-        }));
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(from, 2.0 * radius)));
 
         // An overlap of less than this share of the radius is contact, not overlap.
         let overlap = radius * (1.0 - 1e-4);
@@ -296,22 +274,16 @@ impl<'a> Mover<'a> {
     fn squeeze(&self, from: Vec3, radius: f32) -> (Vec3, Vec3) {
         let mut place = from;
         let mut velocity = Vec3::ZERO;
-        let mut last = None;
         for k in 0..4 * ITERATIONS {
             let Some(met) = self.first_crossing(place) else {
                 return (place, velocity);
             };
-            last = Some(met.index);
             velocity = met.obstacle.velocity_of(&met.touch);
             // Ever closer to the wall that has gone over it: there may be another.
             let distance = radius * 0.5f32.powi(k as i32 / 2);
             place = met.touch.point + distance * met.touch.normal;
         }
-        // No place will do for all: that of the wall which has the last word.
-        let list = self.obstacles.list.iter().zip(&self.origins);
-        let own = list.filter(|((index, _), _)| Some(*index) == last);
-        let own = own.map(|((_, o), &origin)| o.from_end_frame(origin)).next();
-        (own.unwrap_or(place), velocity)
+        (place, velocity)
     }
 
     /// Length of the way to `place` for the obstacle that sees the longest.

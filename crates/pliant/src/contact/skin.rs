@@ -15,9 +15,6 @@ use super::wall::{Wall, walls_of_surface};
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, SurfacePoint, TriangleIndex};
 
-/// Share of the way from a surface to a place beside it that is surely free.
-const FREE: f32 = 0.02;
-
 /// Triangles over moving vertices.
 #[derive(Clone)]
 pub(super) struct Skin {
@@ -84,35 +81,6 @@ impl Skin {
         match self.tree.closest(place, reach + self.most_travel) {
             Some((wall, _)) => place + self.mean(&self.travel, wall.triangle, wall.barycentric),
             None => place,
-        }
-    }
-
-    /// Where a place that was beside the surface at the start of the sub-step is at its
-    /// end, had it gone with that piece of surface: surely on the same side of it, and with
-    /// nothing in between, however the surface has turned and folded. `place` was nearest to
-    /// the point of `triangle` with these weights.
-    pub fn carried_beside(&self, place: Vec3, triangle: u32, weights: [f32; 3]) -> Vec3 {
-        let mesh = self.tree.mesh();
-        let corners = mesh.triangles[triangle as usize].map(|v| v as usize);
-        let mean = |of: [Vec3; 3]| weights[0] * of[0] + weights[1] * of[1] + weights[2] * of[2];
-        let after = corners.map(|v| mesh.vertices[v]);
-        let before = corners.map(|v| mesh.vertices[v] - self.travel[v]);
-        let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a).normalize_or_zero();
-        let away = place - mean(before);
-        let side = if normal(before).dot(away) < 0.0 {
-            -1.0
-        } else {
-            1.0
-        };
-        // Beside an edge the way there is one of those between the normals of its faces;
-        // halfway to the normal of one of them it stays so.
-        let direction = away.normalize_or_zero() + side * normal(after);
-        let way = away.length() * direction.normalize_or(side * normal(after));
-        let foot = mean(after);
-        let start = foot + FREE * way;
-        match self.tree.first_crossing(start, foot + way) {
-            Some(met) => start + 0.5 * met.fraction * (foot + way - start),
-            None => foot + way,
         }
     }
 

@@ -169,3 +169,62 @@ impl Solid {
         contacts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::TetBlock;
+    use crate::solid::{Elastic, SolidModel, SolidSettings};
+
+    /// Impulses after the implicit step are answered as if that had known of them.
+    #[test]
+    fn a_late_impulse_is_as_good_as_an_early_one() {
+        let mesh = TetBlock {
+            min: Vec3::ZERO,
+            max: Vec3::new(0.4, 0.1, 0.1),
+            cells: [8, 2, 2],
+        };
+        let model = SolidModel::Elastic(Elastic {
+            young: 1e6,
+            stiffness_damping: 1e-3,
+            iterations: 1000,
+            tolerance: 1e-6,
+            ..Elastic::default()
+        });
+        let around = Environment::new(-9.81 * Vec3::Y, &[], []);
+        let h = 0.005;
+        for pinned in [false, true] {
+            let build = || {
+                let settings = SolidSettings::new("beam", model.clone());
+                let mut solid = Solid::new(settings, mesh.build().unwrap()).unwrap();
+                solid.pin_where(|p| pinned && p.x < 1e-3);
+                solid
+            };
+            let push = |p: Vec3| Vec3A::new(0.0, if p.x > 0.39 { -0.02 } else { 0.0 }, 0.001);
+            let pushes = |solid: &Solid| -> Vec<Vec3A> {
+                let pushed = solid.mesh.points.iter().zip(&solid.inverse_mass);
+                let free = |w: f32| if w > 0.0 { 1.0 } else { 0.0 };
+                pushed.map(|(&p, &w)| free(w) * push(p)).collect()
+            };
+            let mut early = build();
+            let given = pushes(&early);
+            let velocities = given.iter().zip(&early.inverse_mass);
+            let velocities: Vec<Vec3A> = velocities.map(|(j, w)| *w * *j).collect();
+            early.set_velocities(&velocities, h);
+            early.solve_as(0, h, &around);
+            let mut late = build();
+            late.solve_as(0, h, &around);
+            let mut equations = late.lend_equations(h).unwrap();
+            equations.impulse = given;
+            // It goes on where it has ended.
+            (0..20).for_each(|_| equations.respond());
+            let top = early.top_speed();
+            assert!(top > 0.01);
+            for (i, early) in early.velocity.iter().enumerate() {
+                let late = late.velocity[i] + equations.change[i];
+                assert!((late - *early).length() < 2e-3 * top, "{late} {early}");
+            }
+            late.take_back(equations);
+        }
+    }
+}
