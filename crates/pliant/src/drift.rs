@@ -4,18 +4,17 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
-use crate::coupling::{Blow, Bodies};
+use crate::coupling::{Blow, Bodies, collide};
 use crate::fluid::{CHUNK, Motion};
 use crate::world::World;
 
 impl World {
     /// Moves every particle past all obstacles to its new place (7.2), with friction
-    /// where walls press on it, and notes the contacts. Returns what bodies get that
-    /// they have not had yet.
-    pub(crate) fn drift(&mut self, dt: f32, bodies: &Bodies) -> Vec<Blow> {
+    /// where walls press on it, and notes the contacts. Gives bodies what they have not
+    /// had yet.
+    pub(crate) fn drift(&mut self, dt: f32, bodies: &mut Bodies) {
         let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
         let first = self.contacts.len();
-        let mut all_blows = Vec::new();
         for (matter, fluid) in self.fluids.iter_mut() {
             let radius = fluid.contact_radius();
             // The time over which the walls' pressure has just acted.
@@ -34,6 +33,7 @@ impl World {
                 walls,
                 ..
             } = fluid.motion_mut();
+            let still = &*bodies;
             let parts: Vec<(Vec<Contact>, Vec<Blow>)> = (
                 x.par_chunks_mut(CHUNK),
                 y.par_chunks_mut(CHUNK),
@@ -46,15 +46,21 @@ impl World {
                 &walls.chunks,
             )
                 .into_par_iter()
-                .map(|(x, y, z, vx, vy, vz, id, inverse_mass, walls)| {
-                    let (mut contacts, mut blows) = (Vec::new(), Vec::new());
-                    let mut strike = |contact: &Contact, impulse: Vec3| {
-                        if let Some(body) = bodies.of(contact.obstacle) {
+                .enumerate()
+                .map(|(c, (x, y, z, vx, vy, vz, id, inverse_mass, walls))| {
+                    let mut contacts: Vec<Contact> = Vec::new();
+                    let mut blows = Vec::new();
+                    let mut strike = |i: usize, contact: (usize, &Contact), impulse, normal| {
+                        let (number, contact) = contact;
+                        if let Some(body) = still.of(contact.obstacle) {
                             let place = contact.place.into();
                             let (triangle, weights) = (contact.triangle, contact.barycentric);
                             blows.push(Blow {
-                                grasp: bodies.grasp(body, triangle, weights, place),
-                                impulse: (-impulse).into(),
+                                particle: c * CHUNK + i,
+                                contact: number,
+                                grasp: still.grasp(body, triangle, weights, place),
+                                impulse,
+                                normal,
                             });
                         }
                     };
@@ -88,7 +94,7 @@ impl World {
                             } else {
                                 contact.impulse
                             };
-                            strike(&contact, left);
+                            strike(i, (contacts.len(), &contact), left, None);
                             contacts.push(contact);
                         }
                         let ball = Ball {
@@ -115,7 +121,8 @@ impl World {
                                 place: hit.touch.point,
                                 impulse: mass * hit.velocity_change,
                             };
-                            strike(&contact, contact.impulse);
+                            let normal = Some(hit.touch.normal);
+                            strike(i, (contacts.len(), &contact), contact.impulse, normal);
                             contacts.push(contact);
                         });
                         [x[i], y[i], z[i]] = place.to_array();
@@ -124,12 +131,25 @@ impl World {
                     (contacts, blows)
                 })
                 .collect();
+            let mut all_blows = Vec::new();
             for (contacts, blows) in parts {
+                let before = self.contacts.len();
                 self.contacts.extend(contacts);
-                all_blows.extend(blows);
+                all_blows.extend(blows.into_iter().map(|blow| Blow {
+                    contact: before + blow.contact,
+                    ..blow
+                }));
             }
+            let (contacts, velocity) = (&mut self.contacts[..], [vx, vy, vz]);
+            collide(
+                &all_blows,
+                bodies,
+                &obstacles,
+                inverse_mass,
+                contacts,
+                velocity,
+            );
         }
         self.push_obstacles(first);
-        all_blows
     }
 }

@@ -284,8 +284,8 @@ impl World {
         timers.time(Stage::Observe, || self.observe_places());
         timers.time(Stage::Solids, || self.arrive_bodies(&mut bodies, dt));
         timers.time(Stage::Contacts, || {
-            let blows = self.drift(dt, &bodies);
-            self.end_bodies(&mut bodies, &blows, dt);
+            self.drift(dt, &mut bodies);
+            self.end_bodies(&bodies, dt);
         });
         let softs = timers.time(Stage::Softs, || self.advance_softs(dt));
         self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());

@@ -173,7 +173,9 @@ pub(super) fn walls_of_surface(
     mut visit: impl FnMut(&SurfacePoint, Wall),
 ) {
     // Of each direction the nearest place.
-    let mut sides: [Option<(SurfacePoint, Vec3)>; MOST_SIDES] = [None; MOST_SIDES];
+    type Kept = Option<(SurfacePoint, Vec3)>;
+    let distance = |s: &Kept| s.map_or(f32::INFINITY, |s| s.0.distance);
+    let mut sides: [Kept; MOST_SIDES] = [None; MOST_SIDES];
     tree.for_each_within(p, reach, &mut |found| {
         let away = (p - found.point).normalize_or_zero();
         for side in &mut sides {
@@ -192,8 +194,14 @@ pub(super) fn walls_of_surface(
                 Some(_) => {}
             }
         }
+        // Close to a surface there are more directions than this along it: the nearest stay,
+        // so that the nearest of all is never missed.
+        let farthest = |a: &&mut Kept, b: &&mut Kept| distance(a).total_cmp(&distance(b));
+        let last = sides.iter_mut().max_by(farthest);
+        if let Some(last) = last.filter(|last| found.distance < distance(last)) {
+            *last = Some((found, away));
+        }
     });
-    let distance = |s: &Option<(SurfacePoint, Vec3)>| s.map_or(f32::INFINITY, |s| s.0.distance);
     sides.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
     for (k, (found, away)) in sides.iter().flatten().enumerate() {
         let mut wall = Wall::curved(p, found);
@@ -230,7 +238,7 @@ fn insert(found: &mut [Option<Facet>; MOST_FACETS], facet: Facet) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Cuboid;
+    use crate::mesh::{Cuboid, IcoSphere};
 
     fn walls(p: Vec3, reach: f32) -> Vec<Wall> {
         let mesh = Arc::new(Cuboid::new(Vec3::ZERO, Vec3::ONE).build().unwrap());
@@ -250,6 +258,26 @@ mod tests {
         assert!((corner[0].normal - Vec3::Y).length() < 1e-5);
         for w in corner {
             assert!((w.weight - 1.0).abs() < 1e-5 && w.distance < 0.121);
+        }
+    }
+
+    #[test]
+    fn the_nearest_place_of_a_fine_surface_is_always_a_wall() {
+        let ball = IcoSphere {
+            center: Vec3::ZERO,
+            radius: 1.0,
+            cuts: 3,
+        };
+        let tree = Bvh::build(Arc::new(ball.build().unwrap()));
+        for k in 0..500 {
+            let angle = k as f32;
+            let ring = (0.37 * angle).sin();
+            let way = (1.0 - ring * ring).sqrt() * Vec3::new(angle.cos(), 0.0, angle.sin());
+            let p = (0.985 + 0.005 * (k % 3) as f32) * (way + ring * Vec3::Y);
+            let mut nearest = f32::INFINITY;
+            walls_of_surface(&tree, p, 0.8, |_, w| nearest = nearest.min(w.distance));
+            let (right, _) = tree.closest(p, 1.0).unwrap();
+            assert_eq!(nearest, right.distance, "{p}");
         }
     }
 

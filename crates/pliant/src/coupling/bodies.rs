@@ -8,6 +8,8 @@
 
 use glam::{Mat3A, Vec3A};
 
+use crate::solid::Equations;
+
 /// A place of a body's surface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grasp {
@@ -39,6 +41,29 @@ pub(crate) struct PointMotion {
     pub velocity: Vec<Vec3A>,
     /// In 1/kg; 0 for points that are held.
     pub inverse_mass: Vec<f32>,
+    /// The stiffness, while it has its say; without, points answer by their masses.
+    pub elastic: Option<Elastic>,
+}
+
+/// A body of finite elements that is being pushed.
+#[derive(Clone, Debug)]
+pub(crate) struct Elastic {
+    pub equations: Equations,
+    /// Velocities before any push, in m/s.
+    pub start: Vec<Vec3A>,
+    /// Something has been given that has not been shared out yet.
+    stale: bool,
+}
+
+impl PointMotion {
+    /// From now on pushes are answered by these equations.
+    pub fn borrow(&mut self, equations: Option<Equations>) {
+        self.elastic = equations.map(|equations| Elastic {
+            equations,
+            start: self.velocity.clone(),
+            stale: false,
+        });
+    }
 }
 
 /// The motion of a rigid body.
@@ -95,12 +120,21 @@ impl Bodies {
         }
     }
 
-    /// Gives an impulse in N s to a place.
+    /// Gives an impulse in N s to a place. What a body of finite elements makes of it is
+    /// known after [`Bodies::respond`].
     #[inline]
     pub fn push(&mut self, at: &Grasp, impulse: Vec3A) {
         match &mut self.list[at.body as usize] {
             BodyMotion::Points(points) => {
-                for (n, weight) in at.corners.into_iter().zip(at.weights) {
+                let corners = at.corners.into_iter().zip(at.weights);
+                if let Some(elastic) = &mut points.elastic {
+                    for (n, weight) in corners {
+                        elastic.equations.impulse[n as usize] += weight * impulse;
+                    }
+                    elastic.stale = true;
+                    return;
+                }
+                for (n, weight) in corners {
                     let n = n as usize;
                     points.velocity[n] += (points.inverse_mass[n] * weight) * impulse;
                 }
@@ -111,6 +145,26 @@ impl Bodies {
 }
 
 impl Bodies {
+    /// Lets bodies of finite elements give way to all that they have been given.
+    pub fn respond(&mut self) {
+        for body in &mut self.list {
+            let BodyMotion::Points(points) = body else {
+                continue;
+            };
+            let Some(elastic) = &mut points.elastic else {
+                continue;
+            };
+            if !std::mem::take(&mut elastic.stale) {
+                continue;
+            }
+            elastic.equations.respond();
+            let moved = elastic.start.iter().zip(&elastic.equations.change);
+            for (velocity, (start, change)) in points.velocity.iter_mut().zip(moved) {
+                *velocity = *start + *change;
+            }
+        }
+    }
+
     /// Change of velocity along `direction` at a place by a unit impulse along it, in
     /// 1/kg.
     pub fn softness(&self, at: &Grasp, direction: Vec3A) -> f32 {

@@ -107,10 +107,12 @@ fn find(
                 .settings()
                 .restitution
                 .max(obstacles.restitution_of(index as u32));
+            // However short the sub-step, what overlaps parts slowly: a speed that grows as
+            // sub-steps shrink makes them shrink further.
             let mut wanted = if room > 0.0 {
                 -room / dt
             } else {
-                -RECOVERY * room / dt
+                (-RECOVERY * room / dt).min(BOUNCE)
             };
             if parting < -BOUNCE && parting < wanted {
                 wanted = wanted.max(-bounce * parting);

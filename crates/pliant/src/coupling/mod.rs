@@ -4,15 +4,17 @@
 //! Start with `step.rs`: what happens to bodies in a sub-step, in order. For liquids
 //! the surface of every body is one more obstacle, its skin; `bodies.rs` holds the
 //! velocities of all bodies while liquids push them (`fluid/yielding.rs`), `contact.rs`
-//! keeps rigid bodies apart, `blade.rs` cuts.
+//! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts.
 
 mod blade;
+mod blow;
 mod bodies;
 mod contact;
 mod liquid_contact;
 mod step;
 
 pub use blade::Stroke;
+pub(crate) use blow::{Blow, collide};
 pub(crate) use bodies::{Bodies, Grasp, RigidMotion};
 pub use liquid_contact::LiquidContact;
-pub(crate) use step::{Blow, Skins};
+pub(crate) use step::Skins;

@@ -17,7 +17,7 @@
 
 use glam::Vec3A;
 
-use super::bodies::{Bodies, BodyMotion, Grasp, PointMotion};
+use super::bodies::{Bodies, BodyMotion, PointMotion};
 use super::contact::keep_apart;
 use super::liquid_contact::LiquidContact;
 use crate::contact::{Contact, Obstacle, Obstacles};
@@ -46,13 +46,6 @@ pub(crate) struct Skins {
     list: Vec<Obstacle>,
     /// Number of the first one among the obstacles that liquids see.
     first: usize,
-}
-
-/// An impulse that a body got from a particle, in N s.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Blow {
-    pub grasp: Grasp,
-    pub impulse: Vec3A,
 }
 
 impl Skins {
@@ -189,6 +182,7 @@ impl World {
                             triangles: solid.surface().to_vec(),
                             velocity: solid.velocity_list().to_vec(),
                             inverse_mass: solid.inverse_masses().to_vec(),
+                            elastic: None,
                         })
                     }));
                 }
@@ -225,6 +219,12 @@ impl World {
             }
         }
         self.keep_rigids_apart(bodies, dt);
+        for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
+            if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion) {
+                let solid = self.solids.by_index_mut(*index);
+                points.borrow(solid.and_then(|s| s.lend_equations(dt)));
+            }
+        }
         Ok(())
     }
 
@@ -253,6 +253,14 @@ impl World {
 
     /// Moves all bodies to where the sub-step ends.
     pub(crate) fn arrive_bodies(&mut self, bodies: &mut Bodies, dt: f32) {
+        for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
+            if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)
+                && let Some(solid) = self.solids.by_index_mut(*index)
+                && let Some(elastic) = points.elastic.take()
+            {
+                solid.take_back(elastic.equations);
+            }
+        }
         self.keep_rigids_apart(bodies, dt);
         self.finish_solids(bodies, dt);
         for (k, owner) in self.skins.owners.iter().enumerate() {
@@ -302,11 +310,8 @@ impl World {
         self.note_contacts(contacts);
     }
 
-    /// Ends a sub-step: gives bodies the impulses of particles that hit them.
-    pub(crate) fn end_bodies(&mut self, bodies: &mut Bodies, blows: &[Blow], dt: f32) {
-        for blow in blows {
-            bodies.push(&blow.grasp, blow.impulse);
-        }
+    /// Ends a sub-step: bodies have got the impulses of particles that hit them.
+    pub(crate) fn end_bodies(&mut self, bodies: &Bodies, dt: f32) {
         self.return_velocities(bodies, dt);
         self.skins.list.iter_mut().for_each(Obstacle::end_substep);
         self.break_bodies(dt);

@@ -123,6 +123,11 @@ const INNER: f32 = 0.9;
 /// A solve for the density that stops at once never learns the weight it must bear.
 const MIN_ITERATIONS: u32 = 2;
 
+/// Compression that goes at most in a second. Particles that something has pressed into each
+/// other would part the faster the shorter the sub-step is, and their speed would shorten it
+/// further; in sub-steps of milliseconds this is more than there ever is.
+const FASTEST_RECOVERY: f32 = 100.0;
+
 impl Incompressible {
     pub fn new(support_radius: f32, spacing: f32) -> Incompressible {
         let kernel = CubicSpline::new(support_radius, spacing);
@@ -368,7 +373,7 @@ impl Incompressible {
                     let i = c * CHUNK + k;
                     let rate = rates[k];
                     let excess = match goal {
-                        Goal::Density => corrected(fullness[i] - 1.0, correction) + dt * rate,
+                        Goal::Density => corrected(fullness[i] - 1.0, correction, dt) + dt * rate,
                         Goal::Divergence if fullness[i] > INNER => dt * rate,
                         Goal::Divergence => -1.0,
                     };
@@ -489,8 +494,9 @@ impl Incompressible {
     }
 }
 
-/// The part of a compression that a sub-step takes out; all of the room that there is.
+/// The part of a compression that a sub-step of `dt` seconds takes out; all of the room
+/// that there is.
 #[inline(always)]
-fn corrected(compression: f32, share: f32) -> f32 {
-    compression.min(share * compression.max(0.0))
+fn corrected(compression: f32, share: f32, dt: f32) -> f32 {
+    compression.min((share * compression.max(0.0)).min(FASTEST_RECOVERY * dt))
 }

@@ -135,6 +135,7 @@ impl Yielding {
                 }
             }
         }
+        bodies.respond();
     }
 
     /// Computes how fast walls fill the kernels of the particles near bodies.

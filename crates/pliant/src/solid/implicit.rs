@@ -11,6 +11,7 @@ use glam::{Vec3, Vec3A};
 use super::assembly::ElasticBody;
 use super::conjugate_gradient::{Budget, Freedom, System, solve};
 use super::contact::{Environment, Touching};
+use super::coupled::keep_momentum;
 use super::explicit::Moving;
 
 /// The points that touch something, with their numbers, in order.
@@ -88,19 +89,7 @@ impl ElasticBody {
     ) {
         let mut reaction = std::mem::take(&mut self.reaction);
         if self.freedom.iter().all(|f| *f == Freedom::Free) {
-            // What the solver left over must not move the body as a whole: with nothing
-            // to hold it, the stiffness adds up to zero and the masses alone decide.
-            let wanted = self
-                .right
-                .iter()
-                .fold(glam::DVec3::ZERO, |sum, &b| sum + Vec3::from(b).as_dvec3());
-            let (mut found, mut mass) = (glam::DVec3::ZERO, 0.0);
-            for (&d, &change) in self.diagonal.iter().zip(&self.change) {
-                found += f64::from(d) * Vec3::from(change).as_dvec3();
-                mass += f64::from(d);
-            }
-            let shift = ((wanted - found) / mass).as_vec3a();
-            self.change.iter_mut().for_each(|c| *c += shift);
+            keep_momentum(&self.right, &self.diagonal, &mut self.change);
             reaction.clear();
         } else {
             self.system(h).times(&self.change, &mut reaction);

@@ -52,6 +52,7 @@ mod strain_limit;
 mod tests;
 
 pub use contact::Environment;
+pub(crate) use coupled::Equations;
 pub use cut::Blade;
 pub use fields::Symmetric;
 pub use fracture::Fracture;
