@@ -1,6 +1,6 @@
 //! One sub-step of a soft body: forces, motion, constraints, obstacles.
 
-use glam::Vec3A;
+use glam::{Vec3, Vec3A};
 
 use super::contact::{Moving, Surroundings};
 use super::integrate::Impulse;
@@ -12,6 +12,15 @@ use super::state::Soft;
 use crate::contact::Contact;
 
 impl Soft {
+    /// Gives a point an impulse in N s; one that is held does not feel it.
+    pub fn push(&mut self, point: u32, impulse: Vec3) {
+        let i = point as usize;
+        if let (Some(v), Some(&w)) = (self.velocity.get_mut(i), self.inverse_mass.get(i)) {
+            *v += w * Vec3A::from(impulse);
+            self.velocity_view.set(i, (*v).into());
+        }
+    }
+
     /// Moves the body by `h` seconds; returns what it touched.
     pub fn advance(&mut self, h: f32, around: &Surroundings<'_>) -> Vec<Contact> {
         self.advance_as(0, h, around)

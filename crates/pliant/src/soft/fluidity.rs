@@ -11,7 +11,7 @@ use std::f32::consts::PI;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::rows::{Eight, add, dot, put, scaled, sub};
+use super::lanes::{Eight, add, dot, put, scaled, sub};
 use super::settings::{Fluidity, Scaling};
 use crate::math::XyzVec;
 use crate::simd::{Lanes, WIDTH, dispatch};
@@ -392,5 +392,66 @@ fn forces<L: Lanes>(l: L, all: Reading<'_>, first: usize, out: &mut [Vec3A]) {
         }
         let share = if physical { own_volume } else { one };
         put(l, out, k, scaled(l, l.mul(slope, share), sum));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::EvenSphere;
+    use crate::simd::Portable;
+
+    #[test]
+    fn old_lists_and_portable_lanes_give_the_same_bits() {
+        let mesh = EvenSphere {
+            points: 603,
+            ..EvenSphere::default()
+        };
+        let mesh = mesh.build().unwrap();
+        let settings = Fluidity {
+            viscosity: 0.01,
+            ..Fluidity::default()
+        };
+        let mass: Vec<f32> = (0..mesh.vertices.len())
+            .map(|i| 1.0 + 0.001 * i as f32)
+            .collect();
+        let start: Vec<Vec3A> = mesh.vertices.iter().map(|&v| v.into()).collect();
+        let edge = mesh.mean_edge();
+        // Swollen, moved and a little shaken.
+        let shake =
+            |p: Vec3A| 0.02 * edge * Vec3A::new((70.0 * p.y).sin(), 0.0, (50.0 * p.x).cos());
+        let moved: Vec<Vec3A> = start
+            .iter()
+            .map(|&p| 1.2 * p + shake(p) + Vec3A::ONE)
+            .collect();
+        let still = vec![Vec3A::ZERO; start.len()];
+        let surface = |position| Surface {
+            settings: &settings,
+            scaling: Scaling::Physical,
+            position,
+            velocity: &start,
+            mass: &mass,
+        };
+        let mut old = SurfaceFluid::new(&surface(&start), edge);
+        let mut fresh = old.clone();
+        fresh.anchor.clear();
+        assert!(old.lists_hold(&moved), "nothing has come nearer");
+        old.update(&surface(&moved));
+        fresh.update(&surface(&moved));
+        assert_ne!(old.anchor, fresh.anchor);
+        assert_eq!(old.force, fresh.force);
+        assert_ne!(old.force, still);
+        let mut plain = still;
+        let all = Reading {
+            fluid: &old,
+            surface: &surface(&moved),
+        };
+        forces(Portable, all, 0, &mut plain);
+        assert_eq!(old.force, plain);
+        let squeezed: Vec<Vec3A> = start
+            .iter()
+            .map(|&p| p * Vec3A::new(1.0, 0.5, 1.0))
+            .collect();
+        assert!(!old.lists_hold(&squeezed));
     }
 }

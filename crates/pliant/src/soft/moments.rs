@@ -3,8 +3,8 @@
 use glam::{DMat3, DVec3, Vec3A};
 
 use super::integrate::Impulse;
+use super::lanes::{add, cross, each_eight, eight_of, eight_vectors, put, scaled, splat, sub};
 use super::parallel::sum;
-use super::rows::{add, cross, each_eight, eight_of, eight_vectors, put, scaled, splat, sub};
 use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// Groups of eight points whose moments are summed in single precision.

@@ -34,7 +34,7 @@ pub(super) fn meet_pairs(bodies: &[&mut Soft], meetings: &mut Vec<Meeting>) {
     }
     let boxes: Vec<Aabb> = bodies
         .par_iter()
-        .map(|b| b.bounds().grown(b.thickness))
+        .map(|b| b.bounds().grown(margins(b)[0]))
         .collect();
     let parts: Vec<Vec<Meeting>> = overlapping(&boxes)
         .par_iter()
@@ -46,6 +46,17 @@ pub(super) fn meet_pairs(bodies: &[&mut Soft], meetings: &mut Vec<Meeting>) {
         })
         .collect();
     meetings.extend(parts.into_iter().flatten());
+}
+
+/// How far from the box around a body others touch it, in metres, and in addition in their
+/// own thicknesses. What has crossed a closed body is in its box; what has crossed a sheet
+/// may be beyond.
+fn margins(body: &Soft) -> [f32; 2] {
+    if body.is_closed() {
+        [body.thickness, 1.0]
+    } else {
+        [2.0 * body.thickness + 0.5 * body.mean_edge(), 2.0]
+    }
 }
 
 /// Pairs of boxes that overlap, found along x.
@@ -77,8 +88,7 @@ fn meet_pair(
     found: &mut Vec<Meeting>,
 ) {
     let (own, other) = (&*bodies[a as usize], &*bodies[b as usize]);
-    // The box has the thickness of `b` around it, and points have that of `a`.
-    let reached = boxes[b as usize].grown(own.thickness);
+    let reached = boxes[b as usize].grown(margins(other)[1] * own.thickness);
     let [min, max] = [reached.min, reached.max].map(Vec3A::from);
     let Lists { points, candidates } = lists;
     points.clear();

@@ -12,16 +12,16 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::topology::{Link, Topology};
+use super::around::Around;
+use super::lanes::{
+    Eight, TASK, add, cross, dot, each_eight, each_group, eight_of, eight_vectors, minor, put,
+    scaled, sub,
+};
+use super::topology::Topology;
 use crate::simd::{Lanes, WIDTH, dispatch};
 
-/// Groups per task.
-const TASK: usize = 64;
 /// Springs that are shorter than this, in metres, have no direction.
 const SHORTEST: f32 = 1e-18;
-
-/// One number of every point of a group.
-pub(super) type Eight = [f32; WIDTH];
 
 /// The links of all points.
 #[derive(Clone, Debug, Default)]
@@ -261,104 +261,6 @@ impl Rows {
     }
 }
 
-/// What is around a point, in order.
-struct Around {
-    edges: Vec<Step>,
-    others: Vec<Step>,
-    /// The last edge and the first span a triangle.
-    closed: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Step {
-    other: u32,
-    spring: Option<u32>,
-}
-
-impl Around {
-    fn of(topology: &Topology, i: usize) -> Around {
-        let edges = topology.edges.len() as u32;
-        let links = topology.links_of(i);
-        let step = |l: &Link| Step {
-            other: l.other,
-            spring: Some(l.spring),
-        };
-        let others = links.iter().filter(|l| l.spring >= edges).map(step);
-        // Every triangle leads from one edge to the next.
-        let mut ways: Vec<[u32; 2]> = Vec::new();
-        for &t in topology.corners_of(i) {
-            let [a, b, c] = topology.triangles[t as usize];
-            let own = i as u32;
-            ways.push(if a == own {
-                [b, c]
-            } else if b == own {
-                [c, a]
-            } else {
-                [a, b]
-            });
-        }
-        let mut list: Vec<Step> = Vec::new();
-        let mut used: Vec<u32> = Vec::new();
-        let mut fans = 0;
-        let mut closed = false;
-        while let Some(&[start, _]) = ways
-            .iter()
-            .find(|w| ways.iter().all(|v| v[1] != w[0]))
-            .or(ways.first())
-        {
-            // A step to the point itself keeps two fans apart.
-            if fans > 0 {
-                list.push(Step {
-                    other: i as u32,
-                    spring: None,
-                });
-            }
-            fans += 1;
-            let mut push = |other: u32| {
-                let along = |l: &&Link| l.other == other && l.spring < edges;
-                let spring = links.iter().find(along).map(|l| l.spring);
-                let fresh = !used.contains(&other);
-                used.push(other);
-                list.push(Step {
-                    other,
-                    spring: spring.filter(|_| fresh),
-                });
-            };
-            push(start);
-            let mut last = start;
-            while let Some(k) = ways.iter().position(|w| w[0] == last) {
-                last = ways.swap_remove(k)[1];
-                closed = last == start;
-                if closed && ways.is_empty() && fans == 1 {
-                    break;
-                }
-                push(last);
-                if closed {
-                    break;
-                }
-            }
-        }
-        Around {
-            edges: list,
-            others: others.collect(),
-            closed: closed && fans == 1,
-        }
-    }
-
-    /// Link `k` where those along edges end at `edges`. Short lists repeat their last
-    /// edge, without a spring: with itself it spans nothing.
-    fn step(&self, k: usize, edges: usize) -> Option<Step> {
-        if k >= edges {
-            return self.others.get(k - edges).copied();
-        }
-        let last = Step {
-            spring: None,
-            ..*self.edges.last()?
-        };
-        Some(*self.edges.get(k).unwrap_or(&last))
-    }
-}
-
 #[inline(always)]
 fn stretch<L: Lanes>(
     l: L,
@@ -485,12 +387,6 @@ fn invert<L: Lanes>(
     }
 }
 
-/// `a b - c d`.
-#[inline(always)]
-fn minor<L: Lanes>(l: L, a: L::F, b: L::F, c: L::F, d: L::F) -> L::F {
-    l.sub(l.mul(a, b), l.mul(c, d))
-}
-
 #[inline(always)]
 fn yielding<L: Lanes>(l: L, inverse: &Stiff, force: [Vec3A; WIDTH], h: f32, out: &mut [Vec3A]) {
     let force = l.from_vectors(&force);
@@ -546,94 +442,112 @@ fn times<L: Lanes>(l: L, matrix: &Stiff, v: [L::F; 3]) -> [L::F; 3] {
     ]
 }
 
-#[inline(always)]
-pub(super) fn add<L: Lanes>(l: L, a: [L::F; 3], b: [L::F; 3]) -> [L::F; 3] {
-    [l.add(a[0], b[0]), l.add(a[1], b[1]), l.add(a[2], b[2])]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{EvenSphere, TriMesh};
+    use crate::simd::Portable;
+    use crate::soft::{SoftSettings, sheet};
 
-#[inline(always)]
-pub(super) fn sub<L: Lanes>(l: L, a: [L::F; 3], b: [L::F; 3]) -> [L::F; 3] {
-    [l.sub(a[0], b[0]), l.sub(a[1], b[1]), l.sub(a[2], b[2])]
-}
-
-#[inline(always)]
-pub(super) fn dot<L: Lanes>(l: L, a: [L::F; 3], b: [L::F; 3]) -> L::F {
-    let first = l.add(l.mul(a[0], b[0]), l.mul(a[1], b[1]));
-    l.add(first, l.mul(a[2], b[2]))
-}
-
-#[inline(always)]
-pub(super) fn scaled<L: Lanes>(l: L, by: L::F, v: [L::F; 3]) -> [L::F; 3] {
-    [l.mul(by, v[0]), l.mul(by, v[1]), l.mul(by, v[2])]
-}
-
-/// A vector in every lane.
-#[inline(always)]
-pub(super) fn splat<L: Lanes>(l: L, v: Vec3A) -> [L::F; 3] {
-    [l.splat(v.x), l.splat(v.y), l.splat(v.z)]
-}
-
-#[inline(always)]
-pub(super) fn cross<L: Lanes>(l: L, a: [L::F; 3], b: [L::F; 3]) -> [L::F; 3] {
-    [
-        minor(l, a[1], b[2], a[2], b[1]),
-        minor(l, a[2], b[0], a[0], b[2]),
-        minor(l, a[0], b[1], a[1], b[0]),
-    ]
-}
-
-/// Writes the vectors of group `g`, as far as there are points.
-#[inline(always)]
-pub(super) fn put<L: Lanes>(l: L, out: &mut [Vec3A], g: usize, v: [L::F; 3]) {
-    let vectors = l.to_vectors(v);
-    let out = &mut out[g * WIDTH..];
-    match out.first_chunk_mut() {
-        Some(all) => *all = vectors,
-        None => out.copy_from_slice(&vectors[..out.len()]),
+    fn shaken(mesh: &TriMesh) -> (Topology, Vec<Vec3A>, Vec<Vec3A>) {
+        let mut settings = SoftSettings::new("shaken");
+        settings.body.bend = 0.5;
+        let topology = Topology::of(mesh, &settings).unwrap();
+        let wave = |p: Vec3A| Vec3A::new((9.0 * p.y).sin(), (7.0 * p.z).cos(), (8.0 * p.x).sin());
+        let at = mesh.vertices.iter().map(|&v| Vec3A::from(v));
+        let position: Vec<Vec3A> = at.map(|p| p + 0.1 * wave(p)).collect();
+        let velocity = position.iter().map(|&p| wave(p)).collect();
+        (topology, position, velocity)
     }
-}
 
-/// The vectors of group `g`; nothing where there are no more points.
-#[inline]
-pub(super) fn eight_vectors(a: &[Vec3A], g: usize) -> [Vec3A; WIDTH] {
-    let a = &a[g * WIDTH..];
-    match a.first_chunk() {
-        Some(all) => *all,
-        None => std::array::from_fn(|l| a.get(l).copied().unwrap_or(Vec3A::ZERO)),
+    const HOW: Pulling = Pulling {
+        damping: 0.01,
+        along_only: true,
+    };
+
+    fn stretched(rows: &Rows, position: &[Vec3A], velocity: &[Vec3A]) -> (Tension, Vec<Vec3A>) {
+        let mut tension = Tension::default();
+        let mut gradient = vec![Vec3A::ZERO; position.len()];
+        rows.stretch(position, velocity, HOW, &mut tension, &mut gradient);
+        (tension, gradient)
     }
-}
 
-/// The numbers of group `g`; 1 where there are no more points.
-#[inline]
-pub(super) fn eight_of(a: &[f32], g: usize) -> Eight {
-    let a = &a[g * WIDTH..];
-    match a.first_chunk() {
-        Some(all) => *all,
-        None => std::array::from_fn(|l| a.get(l).copied().unwrap_or(1.0)),
+    #[test]
+    fn the_gradient_is_a_sixth_of_the_normals_around_a_point() {
+        let ball = EvenSphere {
+            points: 301,
+            ..EvenSphere::default()
+        };
+        // Two balls that share a point have two fans there.
+        let mut pair = ball.build().unwrap();
+        let n = pair.vertices.len() as u32;
+        let offset = 2.0 * pair.vertices[0];
+        let other = pair.vertices.clone();
+        pair.vertices.extend(other[1..].iter().map(|v| offset - *v));
+        let triangles = pair.triangles.clone();
+        pair.triangles.extend(triangles.iter().map(|t| {
+            let moved = |v: u32| if v == 0 { 0 } else { v + n - 1 };
+            [moved(t[0]), moved(t[2]), moved(t[1])]
+        }));
+        let cloth = sheet(glam::Vec3::ZERO, [1.0, 0.7], [9, 6]);
+        for mesh in [ball.build().unwrap(), pair, cloth] {
+            let (topology, position, velocity) = shaken(&mesh);
+            let (_, gradient) = stretched(&Rows::new(&topology), &position, &velocity);
+            let mut plain = vec![Vec3A::ZERO; position.len()];
+            for t in &topology.triangles {
+                let [a, b, c] = t.map(|v| position[v as usize]);
+                let normal = crate::soft::topology::area_normal(a, b, c) / 6.0;
+                t.iter().for_each(|&v| plain[v as usize] += normal);
+            }
+            let largest = plain.iter().map(|g| g.length()).fold(0.0, f32::max);
+            for (a, b) in gradient.iter().zip(&plain) {
+                assert!(a.distance(*b) < 1e-5 * largest, "{a} {b}");
+            }
+        }
     }
-}
 
-/// Calls `task` with the number of every group and what it writes.
-pub(super) fn each_group<T: Send>(
-    points: usize,
-    out: &mut [T],
-    task: impl Fn(usize, &mut T) + Sync,
-) {
-    if points < super::parallel::WORTH {
-        out.iter_mut().enumerate().for_each(|(g, o)| task(g, o));
-    } else {
-        let items = out.par_iter_mut().with_min_len(TASK).enumerate();
-        items.for_each(|(g, o)| task(g, o));
-    }
-}
-
-/// Calls `task` with the number of every group and its vectors.
-pub(super) fn each_eight(out: &mut [Vec3A], task: impl Fn(usize, &mut [Vec3A]) + Sync) {
-    if out.len() < super::parallel::WORTH {
-        let groups = out.chunks_mut(WIDTH).enumerate();
-        groups.for_each(|(g, o)| task(g, o));
-    } else {
-        let groups = out.par_chunks_mut(WIDTH).with_min_len(TASK).enumerate();
-        groups.for_each(|(g, o)| task(g, o));
+    #[test]
+    fn portable_lanes_give_the_same_bits() {
+        let mesh = EvenSphere::default().build().unwrap();
+        let (topology, position, velocity) = shaken(&mesh);
+        let rows = Rows::new(&topology);
+        let (mut fast, gradient) = stretched(&rows, &position, &velocity);
+        let mut plain = fast.clone();
+        plain.pull.fill(Vec3A::ZERO);
+        let mut plain_gradient = vec![Vec3A::ZERO; position.len()];
+        let part = Part {
+            first: 0,
+            grips: &mut plain.grips,
+            stiff: &mut plain.stiff,
+            pull: &mut plain.pull,
+            gradient: &mut plain_gradient,
+        };
+        stretch(Portable, &rows, (&position, &velocity), HOW, part);
+        assert_eq!((&fast.pull, &gradient), (&plain.pull, &plain_gradient));
+        assert_eq!((&fast.grips, &fast.stiff), (&plain.grips, &plain.stiff));
+        let ones = vec![1.0; position.len()];
+        rows.invert(&topology.mass, &ones, 1e-5, &mut fast);
+        let mut change = vec![Vec3A::ZERO; position.len()];
+        rows.handed_on(&fast, &fast.pull, &velocity, [0.01, 1e-4], &mut change);
+        for (g, group) in rows.groups.iter().enumerate() {
+            let mut inverse = Stiff::default();
+            let own = (eight_of(&topology.mass, g), eight_of(&ones, g));
+            invert(Portable, own, 1e-5, &fast.stiff[g], &mut inverse);
+            assert_eq!(fast.inverse[g], inverse);
+            let range = group.first as usize..group.end as usize;
+            let known = Handing {
+                blocks: &rows.blocks[range.clone()],
+                grips: &fast.grips[range],
+                inverse: &inverse,
+                motion: &velocity,
+                force: eight_vectors(&fast.pull, g),
+                h: 0.01,
+                scale: 1e-4,
+            };
+            let mut plain = [Vec3A::ZERO; WIDTH];
+            handed_on(Portable, known, &mut plain);
+            let found = &change[g * WIDTH..((g + 1) * WIDTH).min(change.len())];
+            assert_eq!(&plain[..found.len()], found);
+        }
     }
 }

@@ -83,7 +83,7 @@ pub struct Soft {
     /// What keeps its shape in place of springs.
     pub(super) model: Option<ModelState>,
     position_view: XyzVec,
-    velocity_view: XyzVec,
+    pub(super) velocity_view: XyzVec,
 }
 
 /// A point that moves this many sizes of its body in a sub-step has left it.
