@@ -90,7 +90,7 @@ pub(crate) trait Lanes: Copy {
     unsafe fn gather_vectors(self, a: &[Vec3A], rows: &[u32; WIDTH]) -> [Self::F; 3];
     /// Vector `l` in lane `l`.
     #[inline(always)]
-    fn from_vectors(self, a: &[Vec3A; WIDTH]) -> [Self::F; 3] {
+    fn vectors(self, a: &[Vec3A; WIDTH]) -> [Self::F; 3] {
         // SAFETY: there are eight.
         unsafe { self.gather_vectors(a, &[0, 1, 2, 3, 4, 5, 6, 7]) }
     }
@@ -98,7 +98,7 @@ pub(crate) trait Lanes: Copy {
     fn to_vectors(self, v: [Self::F; 3]) -> [Vec3A; WIDTH];
     /// The eight numbers of `a`.
     #[inline(always)]
-    fn from_array(self, a: &[f32; WIDTH]) -> Self::F {
+    fn numbers(self, a: &[f32; WIDTH]) -> Self::F {
         // SAFETY: there are eight.
         unsafe { self.load(a, 0) }
     }
@@ -678,10 +678,10 @@ mod tests {
         for v in gathered {
             bits.extend(l.to_array(v).map(f32::to_bits));
         }
-        let vectors = l.to_vectors([x, l.from_array(&l.to_array(y)), values[0]]);
+        let vectors = l.to_vectors([x, l.numbers(&l.to_array(y)), values[0]]);
         // SAFETY: all rows are below eight.
         let turned = unsafe { l.gather_vectors(&vectors, &[7, 6, 5, 4, 3, 2, 1, 0]) };
-        for v in turned.into_iter().chain(l.from_vectors(&vectors)) {
+        for v in turned.into_iter().chain(l.vectors(&vectors)) {
             bits.extend(l.to_array(v).map(f32::to_bits));
         }
         bits

@@ -467,7 +467,7 @@ impl World {
         let others = self.fluids.iter().count() + self.solids.iter().count();
         let others = (others + self.rigids.iter().count()) as u32;
         let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
-        let advanced: Vec<(Vec<Contact>, Option<(u32, f32)>)> = bodies
+        let advanced: Vec<_> = bodies
             .par_iter_mut()
             .enumerate()
             .map(|(k, soft)| {

@@ -293,7 +293,7 @@ fn density<L: Lanes>(l: L, all: Reading<'_>, first: usize, out: &mut [f32]) {
             )
         };
         let mut sum = l.mul(mass, l.mul(h2, l.mul(h2, h2)));
-        let counts = l.from_array(&group.counts);
+        let counts = l.numbers(&group.counts);
         for (k, block) in all.blocks_of(group).iter().enumerate() {
             // SAFETY: as above.
             let (there, mass) = unsafe {

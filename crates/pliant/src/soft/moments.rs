@@ -105,10 +105,10 @@ fn moments<L: Lanes>(l: L, few: Few<'_>, out: &mut [f32; SUMS]) {
     let n = few.change.len();
     for g in few.groups.0..few.groups.1 {
         let real = l.first(n - g * WIDTH);
-        let mass = l.keep(l.from_array(&eight_of(&known.topology.mass, g)), real);
-        let place = sub(l, l.from_vectors(&eight_vectors(known.position, g)), about);
-        let force = l.from_vectors(&eight_vectors(known.force, g));
-        let change = l.from_vectors(&eight_vectors(few.change, g));
+        let mass = l.keep(l.numbers(&eight_of(&known.topology.mass, g)), real);
+        let place = sub(l, l.vectors(&eight_vectors(known.position, g)), about);
+        let force = l.vectors(&eight_vectors(known.force, g));
+        let change = l.vectors(&eight_vectors(few.change, g));
         let push = sub(
             l,
             scaled(l, l.splat(known.h), force),
@@ -155,8 +155,8 @@ struct Rigid {
 #[inline(always)]
 fn carry<L: Lanes>(l: L, rigid: Rigid, places: [Vec3A; WIDTH], change: &mut [Vec3A]) {
     let (drift, spin) = (splat(l, rigid.drift), splat(l, rigid.spin));
-    let arm = sub(l, l.from_vectors(&places), splat(l, rigid.pivot));
-    let now = l.from_vectors(&eight_vectors(change, 0));
+    let arm = sub(l, l.vectors(&places), splat(l, rigid.pivot));
+    let now = l.vectors(&eight_vectors(change, 0));
     let moved = add(l, add(l, now, drift), cross(l, spin, arm));
     put(l, change, 0, moved);
 }

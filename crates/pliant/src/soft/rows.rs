@@ -152,7 +152,7 @@ impl Rows {
         &self,
         tension: &'a mut Tension,
         gradient: &'a mut [Vec3A],
-        task: impl Fn(Part<'a>) + Sync,
+        task: impl Fn(Part<'a>) + Sync + Send,
     ) {
         let Tension {
             pull, grips, stiff, ..
@@ -191,7 +191,7 @@ impl Rows {
             };
         }
         parts.push(left);
-        parts.into_par_iter().for_each(|part| task(part));
+        parts.into_par_iter().for_each(task);
     }
 
     /// Finds what all springs do, and the gradient of the enclosed volume in m².
@@ -309,7 +309,7 @@ fn stretch<L: Lanes>(
                 }
                 before = way;
             }
-            let (stiffness, rest) = (l.from_array(&block.stiffness), l.from_array(&block.rest));
+            let (stiffness, rest) = (l.numbers(&block.stiffness), l.numbers(&block.rest));
             let length = l.sqrt(dot(l, way, way));
             let inverse = l.div(one, l.max(length, l.splat(SHORTEST)));
             // SAFETY: as above.
@@ -344,7 +344,7 @@ fn stretch<L: Lanes>(
                 *out = l.to_array(v);
             }
         }
-        let closing = scaled(l, l.from_array(&group.closed), cross(l, before, start));
+        let closing = scaled(l, l.numbers(&group.closed), cross(l, before, start));
         let spanned = scaled(l, l.splat(1.0 / 6.0), add(l, spanned, closing));
         for (out, v) in stiff.iter_mut().zip(sums) {
             *out = l.to_array(v);
@@ -362,11 +362,11 @@ fn invert<L: Lanes>(
     stiff: &Stiff,
     inverse: &mut Stiff,
 ) {
-    let mass = l.from_array(&mass);
+    let mass = l.numbers(&mass);
     let scale = l.splat(scale);
     let mut terms = [scale; 6];
     for (term, s) in terms.iter_mut().zip(stiff) {
-        *term = l.mul(scale, l.from_array(s));
+        *term = l.mul(scale, l.numbers(s));
     }
     let [xx, xy, xz, yy, yz, zz] = terms;
     let (xx, yy, zz) = (l.add(xx, mass), l.add(yy, mass), l.add(zz, mass));
@@ -380,7 +380,7 @@ fn invert<L: Lanes>(
     ];
     let [a, b, c, ..] = cofactors;
     let determinant = l.add(l.add(l.mul(xx, a), l.mul(xy, b)), l.mul(xz, c));
-    let free = l.less(l.splat(0.0), l.from_array(&inverse_mass));
+    let free = l.less(l.splat(0.0), l.numbers(&inverse_mass));
     let by = l.keep(l.div(l.splat(1.0), determinant), free);
     for (out, v) in inverse.iter_mut().zip(cofactors) {
         *out = l.to_array(l.mul(by, v));
@@ -389,7 +389,7 @@ fn invert<L: Lanes>(
 
 #[inline(always)]
 fn yielding<L: Lanes>(l: L, inverse: &Stiff, force: [Vec3A; WIDTH], h: f32, out: &mut [Vec3A]) {
-    let force = l.from_vectors(&force);
+    let force = l.vectors(&force);
     put(l, out, 0, scaled(l, l.splat(h), times(l, inverse, force)));
 }
 
@@ -412,13 +412,13 @@ fn handed_on<L: Lanes>(l: L, known: Handing<'_>, out: &mut [Vec3A]) {
         // SAFETY: blocks hold numbers of points, of which there are as many as motions.
         let theirs = unsafe { l.gather_vectors(known.motion, &block.other) };
         let [x, y, z, along, across] = grip;
-        let way = [l.from_array(x), l.from_array(y), l.from_array(z)];
-        let (along, across) = (l.from_array(along), l.from_array(across));
+        let way = [l.numbers(x), l.numbers(y), l.numbers(z)];
+        let (along, across) = (l.numbers(along), l.numbers(across));
         let size = l.mul(along, dot(l, way, theirs));
         sum = add(l, sum, scaled(l, size, way));
         sum = add(l, sum, scaled(l, across, theirs));
     }
-    let force = l.from_vectors(&known.force);
+    let force = l.vectors(&known.force);
     let all = add(
         l,
         scaled(l, l.splat(known.h), force),
@@ -432,7 +432,7 @@ fn handed_on<L: Lanes>(l: L, known: Handing<'_>, out: &mut [Vec3A]) {
 fn times<L: Lanes>(l: L, matrix: &Stiff, v: [L::F; 3]) -> [L::F; 3] {
     let mut terms = [v[0]; 6];
     for (term, m) in terms.iter_mut().zip(matrix) {
-        *term = l.from_array(m);
+        *term = l.numbers(m);
     }
     let [xx, xy, xz, yy, yz, zz] = terms;
     [
