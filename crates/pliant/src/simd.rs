@@ -5,6 +5,8 @@
 //! the same order and neither fuses multiply and add, so the results are
 //! bit-identical whatever the processor.
 
+use glam::Vec3A;
+
 /// Number of lanes.
 pub(crate) const WIDTH: usize = 8;
 
@@ -76,6 +78,38 @@ pub(crate) trait Lanes: Copy {
     /// # Safety
     /// All rows are below the length of `a`.
     unsafe fn sub_quads(self, q: Self::Q, a: &mut [[f32; 4]], rows: &[u16; WIDTH]);
+    /// The four numbers of `a[rows[l]]` in lane `l`.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn gather(self, a: &[[f32; 4]], rows: &[u32; WIDTH]) -> [Self::F; 4];
+    /// The vector `a[rows[l]]` in lane `l`.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn gather_vectors(self, a: &[Vec3A], rows: &[u32; WIDTH]) -> [Self::F; 3];
+    /// Vector `l` in lane `l`.
+    #[inline(always)]
+    fn vectors(self, a: &[Vec3A; WIDTH]) -> [Self::F; 3] {
+        // SAFETY: there are eight.
+        unsafe { self.gather_vectors(a, &[0, 1, 2, 3, 4, 5, 6, 7]) }
+    }
+    /// The vector of every lane.
+    fn to_vectors(self, v: [Self::F; 3]) -> [Vec3A; WIDTH];
+    /// The eight numbers of `a`.
+    #[inline(always)]
+    fn numbers(self, a: &[f32; WIDTH]) -> Self::F {
+        // SAFETY: there are eight.
+        unsafe { self.load(a, 0) }
+    }
+    /// The number of every lane.
+    #[inline(always)]
+    fn to_array(self, v: Self::F) -> [f32; WIDTH] {
+        let mut out = [0.0; WIDTH];
+        // SAFETY: there are eight.
+        unsafe { self.store(v, &mut out, 0) };
+        out
+    }
 }
 
 /// Plain Rust on arrays: runs everywhere.
@@ -242,6 +276,34 @@ impl Lanes for Portable {
             }
         }
     }
+    #[inline(always)]
+    unsafe fn gather(self, a: &[[f32; 4]], rows: &[u32; WIDTH]) -> [Self::F; 4] {
+        let mut out = [[0.0; WIDTH]; 4];
+        for (l, &row) in rows.iter().enumerate() {
+            for (out, v) in out.iter_mut().zip(a[row as usize]) {
+                out[l] = v;
+            }
+        }
+        out
+    }
+    #[inline(always)]
+    unsafe fn gather_vectors(self, a: &[Vec3A], rows: &[u32; WIDTH]) -> [Self::F; 3] {
+        let mut out = [[0.0; WIDTH]; 3];
+        for (l, &row) in rows.iter().enumerate() {
+            for (out, v) in out.iter_mut().zip(a[row as usize].to_array()) {
+                out[l] = v;
+            }
+        }
+        out
+    }
+    #[inline(always)]
+    fn to_vectors(self, [x, y, z]: [Self::F; 3]) -> [Vec3A; WIDTH] {
+        let mut out = [Vec3A::ZERO; WIDTH];
+        for l in 0..WIDTH {
+            out[l] = Vec3A::new(x[l], y[l], z[l]);
+        }
+        out
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -250,6 +312,7 @@ pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{Lanes, WIDTH};
+    use glam::Vec3A;
     use std::arch::x86_64::*;
 
     /// 256-bit registers. Made only by [`Avx2::detect`].
@@ -427,6 +490,48 @@ mod avx2 {
                 }
             }
         }
+        #[inline(always)]
+        unsafe fn gather(self, a: &[[f32; 4]], rows: &[u32; WIDTH]) -> [__m256; 4] {
+            debug_assert!(rows.iter().all(|&r| (r as usize) < a.len()));
+            // SAFETY: in range by the caller's promise.
+            unsafe { four_of_each(a.as_ptr().cast(), rows) }
+        }
+        #[inline(always)]
+        unsafe fn gather_vectors(self, a: &[Vec3A], rows: &[u32; WIDTH]) -> [__m256; 3] {
+            const { assert!(size_of::<Vec3A>() == 16) };
+            debug_assert!(rows.iter().all(|&r| (r as usize) < a.len()));
+            // SAFETY: in range by the caller's promise; a vector is a register of four
+            // numbers, of which the last means nothing.
+            let [x, y, z, _] = unsafe { four_of_each(a.as_ptr().cast(), rows) };
+            [x, y, z]
+        }
+        #[inline(always)]
+        fn to_vectors(self, v: [__m256; 3]) -> [Vec3A; WIDTH] {
+            let q = self.quads(v);
+            let mut out = [Vec3A::ZERO; WIDTH];
+            for (l, out) in out.iter_mut().enumerate() {
+                *out = unsafe { half(q, l) }.into();
+            }
+            out
+        }
+    }
+
+    /// Number `k` of the four from `a + 4 rows[l]` on, in lane `l` of register `k`.
+    ///
+    /// # Safety
+    /// The processor has AVX2, and all of these may be read.
+    #[inline(always)]
+    unsafe fn four_of_each(a: *const f32, rows: &[u32; WIDTH]) -> [__m256; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut both = [_mm256_setzero_ps(); 4];
+            for (l, both) in both.iter_mut().enumerate() {
+                let low = _mm_loadu_ps(a.add(4 * rows[l] as usize));
+                let high = _mm_loadu_ps(a.add(4 * rows[l + 4] as usize));
+                *both = _mm256_set_m128(high, low);
+            }
+            four_columns(both[0], both[1], both[2], both[3])
+        }
     }
 
     /// Columns 0 and 4, 1 and 5, 2 and 6, 3 and 7 of four rows.
@@ -567,6 +672,18 @@ mod tests {
         unsafe { l.add_quads(quads, &mut sums, &[0, 1, 1, 5, 4, 2, 0, 5]) };
         unsafe { l.sub_quads(quads, &mut sums, &[3, 3, 3, 2, 1, 0, 1, 2]) };
         bits.extend(sums.as_flattened().iter().map(|v| v.to_bits()));
+        let rows = [5, 0, 3, 3, 1, 2, 4, 0];
+        // SAFETY: all rows are below six.
+        let gathered = unsafe { l.gather(&sums, &rows) };
+        for v in gathered {
+            bits.extend(l.to_array(v).map(f32::to_bits));
+        }
+        let vectors = l.to_vectors([x, l.numbers(&l.to_array(y)), values[0]]);
+        // SAFETY: all rows are below eight.
+        let turned = unsafe { l.gather_vectors(&vectors, &[7, 6, 5, 4, 3, 2, 1, 0]) };
+        for v in turned.into_iter().chain(l.vectors(&vectors)) {
+            bits.extend(l.to_array(v).map(f32::to_bits));
+        }
         bits
     }
 

@@ -467,15 +467,18 @@ impl World {
         let others = self.fluids.iter().count() + self.solids.iter().count();
         let others = (others + self.rigids.iter().count()) as u32;
         let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
-        let contacts: Vec<Vec<Contact>> = bodies
+        let advanced: Vec<_> = bodies
             .par_iter_mut()
             .enumerate()
-            .map(|(k, soft)| soft.advance_as(others + k as u32, dt, &around))
+            .map(|(k, soft)| {
+                let contacts = soft.advance_as(others + k as u32, dt, &around);
+                (contacts, soft.runaway(RUNAWAY, dt))
+            })
             .collect();
-        self.contacts.extend(contacts.into_iter().flatten());
         // Before they meet: what is torn about meets everything.
-        for soft in &bodies {
-            if let Some((point, speed)) = soft.runaway(RUNAWAY, dt) {
+        for (soft, (contacts, wrong)) in bodies.iter().zip(advanced) {
+            self.contacts.extend(contacts);
+            if let Some((point, speed)) = wrong {
                 return Err(StepError::SoftDiverged {
                     step: self.steps,
                     time: self.time,

@@ -106,7 +106,7 @@ fn blobs(args: &BenchArgs, report: &mut Report) -> Result<(), CliError> {
     }
     report.table(
         "Space Blobs",
-        "Bodies of 162 points that breathe and touch; a frame is 1/60 s in steps of 4 ms.",
+        "Bodies of 162 points that breathe and touch; a frame is 1/60 s in two steps.",
     );
     let mut built = Scene::open("space-blobs", &[])?.build()?;
     let frames = if args.quick { 5 } else { 120 };

@@ -15,6 +15,7 @@ mod leaks;
 mod pile;
 mod poiseuille;
 mod soft;
+mod soft_scenes;
 mod solids;
 mod tension;
 mod water_on_plate;

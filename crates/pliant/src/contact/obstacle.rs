@@ -500,6 +500,12 @@ impl Obstacle {
         Some(self.at_end(touch))
     }
 
+    /// No more than the distance of its surface from `p` at the end of the sub-step, up to
+    /// `radius`, however large that is.
+    pub(super) fn clearance(&self, p: Vec3, radius: f32) -> f32 {
+        self.shape.clearance(self.end_frame(p), radius)
+    }
+
     /// The surface within `radius` of a ball that was at `place` at the start of the
     /// sub-step and goes along with the obstacle, as it stands at the end.
     pub(super) fn touched(&self, place: Vec3, radius: f32) -> Option<Touch> {

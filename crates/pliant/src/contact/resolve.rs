@@ -35,6 +35,8 @@ pub(crate) struct Obstacles<'a> {
     list: Vec<(usize, &'a Obstacle)>,
     /// How wrong the distance to a surface may be.
     slack: f32,
+    /// None of them moves.
+    at_rest: bool,
     /// Normals and offsets, if all are planes at rest.
     planes: Option<Vec<(Vec3, f32)>>,
 }
@@ -45,6 +47,7 @@ impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
         let slack = list.iter().map(|(_, o)| o.distance_error());
         Obstacles {
             slack: slack.fold(0.0, f32::max),
+            at_rest: list.iter().all(|(_, o)| !o.is_moving()),
             planes: list
                 .iter()
                 .map(|(_, o)| o.as_plane().filter(|_| !o.is_moving()))
@@ -65,6 +68,15 @@ impl Obstacles<'_> {
             .is_some_and(|planes| planes.iter().all(far))
     }
 
+    /// What is left of the room around a ball once it has gone its way, if the way is so
+    /// short that it cannot touch anything. `room` is no more than the distance of the
+    /// nearest wall from where it starts.
+    #[inline]
+    pub fn room_left(&self, ball: &Ball, room: f32) -> Option<f32> {
+        let way = self.longest_way(ball);
+        (way < room - self.slack - ball.radius).then_some(room - way)
+    }
+
     /// True if a ball cannot touch anything on its way, given the distance of the
     /// nearest wall from where it starts.
     #[inline]
@@ -77,7 +89,11 @@ impl Obstacles<'_> {
     }
 
     /// The way of a ball as the obstacle sees it that sees the longest.
+    #[inline]
     pub fn longest_way(&self, ball: &Ball) -> f32 {
+        if self.at_rest {
+            return (ball.to - ball.from).length();
+        }
         let ways = self.list.iter().map(|(_, o)| o.way(ball.from, ball.to));
         ways.fold(0.0, f32::max)
     }
@@ -260,6 +276,25 @@ impl<'a> Mover<'a> {
             return (place, velocity);
         }
         self.squeeze(from, radius)
+    }
+
+    /// The distance from where a ball wants to be to the nearest surface, if it touches
+    /// nothing on its way there; `look` if none is that near.
+    pub fn clear_way(&mut self, ball: &Ball, look: f32) -> Option<f32> {
+        self.origins.clear();
+        let list = self.obstacles.list.iter();
+        let radius = ball.radius;
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(ball.from, 2.0 * radius)));
+        let near = self.clearance(ball.to, look);
+        (near > self.longest_way(ball.to).max(radius) + self.obstacles.slack).then_some(near)
+    }
+
+    /// No more than the distance from `place` to the nearest surface, up to `radius`,
+    /// which may be farther than contacts are found.
+    pub fn far_clearance(&self, place: Vec3, radius: f32) -> f32 {
+        let list = self.obstacles.list.iter();
+        list.fold(radius, |least, (_, o)| o.clearance(place, least))
     }
 
     /// Distance from `place`, where the last ball has come to, to the nearest surface;

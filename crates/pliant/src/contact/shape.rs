@@ -13,6 +13,9 @@ use super::{Filled, Touch};
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, Crossing, HeightIndex, NearestCells, SurfacePoint, TriangleIndex};
 
+/// Size of the cells for soft bodies in mean edges of the mesh.
+const TOUCH_CELL: f32 = 0.5;
+
 #[derive(Clone)]
 pub(super) enum Shape {
     /// Everything below the plane `normal · x = offset` is solid.
@@ -172,7 +175,11 @@ impl Shape {
                 Inside::Mesh(tree) => tree.clone(),
                 Inside::None | Inside::Below(_) => Arc::new(Bvh::build(s.mesh.clone())),
             };
-            s.touched = Some(Arc::new(NearestCells::new(tree, s.reach)));
+            // Soft bodies come to new places all the time: cells as large as the triangles
+            // allow have to be filled rarely.
+            let cell = TOUCH_CELL * s.mesh.mean_edge();
+            let cell = cell.clamp(0.1 * s.reach, s.reach);
+            s.touched = Some(Arc::new(NearestCells::with_cell(tree, s.reach, cell)));
         }
     }
 
@@ -254,6 +261,25 @@ impl Shape {
             Shape::Waving(tube) => nearest_of_skin(&tube.skin, p, radius, origin),
             Shape::Skin(skin) => nearest_of_skin(skin, p, radius, origin),
         }
+    }
+
+    /// No more than the distance of the surface from `p`, up to `radius`.
+    pub fn clearance(&self, p: Vec3, radius: f32) -> f32 {
+        let known = match self {
+            Shape::Plane { normal, offset } => return (normal.dot(p) - offset).min(radius),
+            Shape::Surface(s) => match &s.touched {
+                Some(cells) => cells.closest(p, radius).map(|b| b.distance),
+                None => {
+                    return s
+                        .closest(p, s.reach)
+                        .map_or(s.reach, |b| b.distance)
+                        .min(radius);
+                }
+            },
+            Shape::Waving(tube) => tube.skin.closest(p, radius).map(|b| b.distance),
+            Shape::Skin(skin) => skin.closest(p, radius).map(|b| b.distance),
+        };
+        known.unwrap_or(radius)
     }
 
     /// Where the way `from` -> `to` first enters it.

@@ -1,17 +1,26 @@
 //! One sub-step of a soft body: forces, motion, constraints, obstacles.
 
-use glam::Vec3A;
+use glam::{Vec3, Vec3A};
 
 use super::contact::{Moving, Surroundings};
 use super::integrate::Impulse;
 use super::models::{ModelState, Points};
 use super::parallel::fill;
+use super::rows::Pulling;
 use super::settings::{Damping, Scaling, SoftIntegrator};
-use super::springs::{Pulling, stretch};
 use super::state::Soft;
 use crate::contact::Contact;
 
 impl Soft {
+    /// Gives a point an impulse in N s; one that is held does not feel it.
+    pub fn push(&mut self, point: u32, impulse: Vec3) {
+        let i = point as usize;
+        if let (Some(v), Some(&w)) = (self.velocity.get_mut(i), self.inverse_mass.get(i)) {
+            *v += w * Vec3A::from(impulse);
+            self.velocity_view.set(i, (*v).into());
+        }
+    }
+
     /// Moves the body by `h` seconds; returns what it touched.
     pub fn advance(&mut self, h: f32, around: &Surroundings<'_>) -> Vec<Contact> {
         self.advance_as(0, h, around)
@@ -36,10 +45,6 @@ impl Soft {
             self.clock += f64::from(h);
             return self.pass_obstacles(matter, around);
         }
-        if self.is_filled() {
-            self.find_normals();
-        }
-        self.pressure = self.gas_pressure();
         self.find_forces(h);
         if self.settings.scaling == Scaling::Literal {
             self.add_weight(around);
@@ -112,24 +117,32 @@ impl Soft {
             damping,
             along_only: physical,
         };
-        let (position, velocity) = (&self.position, &self.velocity);
-        stretch(&mut self.springs, &self.topology, position, velocity, how);
+        self.rows.stretch(
+            &self.position,
+            &self.velocity,
+            how,
+            &mut self.tension,
+            &mut self.gradient,
+        );
+        if self.is_filled() {
+            self.enclosed = self.volume_by_gradient();
+        }
+        self.pressure = self.gas_pressure();
         let mut force = std::mem::take(&mut self.force);
-        let surface = self.surface_fluid();
         let fluid = self.fluid.as_ref().filter(|_| controls.beta > 0.0);
         let lung = self.settings.volume.lung.as_ref();
         let alpha = controls.alpha * lung.map_or(1.0, |l| l.condition.stiffness());
         // Every corner gets a third of a triangle's force; literally all of it.
         let share = if physical { 1.0 } else { 3.0 };
         let push = controls.gamma * self.pressure * share;
-        let (topology, springs, gradient) = (&self.topology, &self.springs, &self.gradient);
+        let (pull, gradient) = (&self.tension.pull, &self.gradient);
         fill(&mut force, |i| {
-            let mut force = alpha * topology.pull_on(i, springs);
+            let mut force = alpha * pull[i];
             if push != 0.0 {
                 force += push * gradient[i];
             }
             if let Some(fluid) = fluid {
-                force += controls.beta * fluid.force(&surface, i);
+                force += controls.beta * fluid.force[i];
             }
             force
         });
@@ -156,7 +169,7 @@ impl Soft {
             stiffness: &self.stiffness,
             alpha: self.settings.controls.alpha * lung.map_or(1.0, |l| l.condition.stiffness()),
             directed: self.settings.scaling == Scaling::Physical,
-            springs: &self.springs,
+            rows: &self.rows,
             force,
             h,
         }
@@ -167,7 +180,7 @@ impl Soft {
         let how = self.settings.integrator;
         let mut scratch = std::mem::take(&mut self.scratch);
         let impulse = self.impulse(force, h);
-        impulse.solve(how, change, &mut scratch);
+        impulse.solve(how, &self.tension, change, &mut scratch);
         if impulse.directed && !self.pinned && how != SoftIntegrator::Symplectic {
             impulse.keep_momentum(change);
         }
@@ -180,9 +193,9 @@ impl Soft {
         let physical = self.settings.scaling == Scaling::Physical;
         let force = std::mem::take(&mut self.force);
         let mut change = std::mem::take(&mut self.change);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        self.impulse(&force, h).prepare(how, &mut scratch);
-        self.scratch = scratch;
+        let mut tension = std::mem::take(&mut self.tension);
+        self.impulse(&force, h).prepare(how, &mut tension);
+        self.tension = tension;
         self.solve(&force, &mut change, h);
         (self.force, self.change) = (force, change);
         if self.breath.is_some() {

@@ -1,24 +1,25 @@
 //! Soft bodies against each other and against themselves.
 //!
-//! Mesit 2010 puts all points into one hash with one point per cell on average (dynamic
-//! cell size, 4.5-4.8) and tests points against points (`points_only`). That lets faces slip
-//! between points, so by default the points found only say where to look: every point in the
-//! box of another body is tested against the triangles around the points near it, found in
-//! the grid of liquids.
+//! Bodies whose boxes overlap are found along x; then every point of one in the box of the
+//! other meets the triangles of the other whose boxes hold it (`pairs.rs`). A body that
+//! touches itself looks for points near points in the grid of liquids and meets the triangles
+//! around them. Mesit 2010 puts all points into one hash with one point per cell on average
+//! (dynamic cell size, 4.5-4.8) and tests points against points (`points_only`), which lets
+//! faces slip between points.
 //!
 //! Which side of a triangle a point belongs to is known from the start of the sub-step,
 //! when nothing had passed through anything yet; so what has crossed in this sub-step is
 //! put back. Contacts are found in parallel from one state and answered one after the
-//! other in the order of points.
+//! other, each as far as those before have left it to do.
 
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::settings::Touching;
+use super::pairs::meet_pairs;
 use super::state::Soft;
 use super::topology::area_normal;
 use crate::contact::triangle::closest_point;
-use crate::math::{Aabb, XyzVec};
+use crate::math::XyzVec;
 use crate::space::{CellGrid, CellSize, ModuloHash, NeighbourSearch};
 
 /// Points per task.
@@ -26,14 +27,14 @@ const CHUNK: usize = 256;
 
 /// A point of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Place {
-    body: u32,
-    point: u32,
+pub(super) struct Place {
+    pub body: u32,
+    pub point: u32,
 }
 
 /// Something that a point touches.
 #[derive(Clone, Copy, Debug)]
-struct Meeting {
+pub(super) struct Meeting {
     point: Place,
     body: u32,
     /// What is touched: points with their weights; one point, or a triangle's corners.
@@ -41,73 +42,108 @@ struct Meeting {
     weights: [f32; 3],
     /// From what is touched to the point's own side.
     normal: Vec3,
-    /// How much nearer they are than they may be.
-    depth: f32,
+    /// How far apart they should be along the normal.
+    apart: f32,
 }
 
 /// Takes apart what overlaps, and stops it. Returns which bodies have moved by that; their
 /// points are then on a new way that obstacles have not seen yet.
 pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
     let mut moved = vec![false; bodies.len()];
-    let (places, points, radius) = near_others(bodies);
-    if places.is_empty() {
-        return moved;
-    }
-    let bodies_now: &[&mut Soft] = bodies;
-    let literal = bodies.iter().any(|b| b.settings.contact.points_only);
-    let (mut hash, mut grid);
-    let search: &(dyn NeighbourSearch + Sync) = if literal {
-        hash = ModuloHash::with(CellSize::OnePointPerCell, None);
-        hash.build(points.view(), radius);
-        &hash
+    let mut meetings = Vec::new();
+    if bodies.iter().any(|b| b.settings.contact.points_only) {
+        meet_points(bodies, &mut meetings);
     } else {
-        grid = CellGrid::default();
-        grid.build(points.view(), radius);
-        &grid
-    };
-    // Number of the first triangle of each body among all.
-    let mut triangles = 0;
-    let first: Vec<usize> = bodies
-        .iter()
-        .map(|b| {
-            let first = triangles;
-            triangles += b.topology.triangles.len();
-            first
-        })
-        .collect();
-    // Every task needs a mark for each triangle: few tasks.
-    let chunks = places.len().div_ceil(CHUNK);
+        meet_pairs(bodies, &mut meetings);
+        for k in 0..bodies.len() {
+            if bodies[k].settings.contact.own {
+                meet_itself(bodies, k as u32, &mut meetings);
+            }
+        }
+    }
+    for meeting in &meetings {
+        moved[meeting.point.body as usize] = true;
+        moved[meeting.body as usize] = true;
+    }
+    for (body, _) in bodies.iter_mut().zip(&moved).filter(|(_, m)| **m) {
+        body.previous.copy_from_slice(&body.position);
+    }
+    for meeting in &meetings {
+        answer(bodies, meeting, h);
+    }
+    moved
+}
+
+/// Points against points, found in one hash of all points.
+fn meet_points(bodies: &[&mut Soft], meetings: &mut Vec<Meeting>) {
+    let mut places = Vec::new();
+    let mut points = XyzVec::default();
+    let mut radius = 0.0f32;
+    for (k, body) in bodies.iter().enumerate() {
+        for (i, &p) in body.position.iter().enumerate() {
+            let (body, point) = (k as u32, i as u32);
+            places.push(Place { body, point });
+            points.push(p.into());
+        }
+        radius = radius.max(2.0 * body.thickness);
+    }
+    let mut hash = ModuloHash::with(CellSize::OnePointPerCell, None);
+    hash.build(points.view(), radius);
     let parts: Vec<Vec<Meeting>> = places
         .par_chunks(CHUNK)
-        .enumerate()
+        .map_init(Vec::new, |near, chunk| {
+            let mut found = Vec::new();
+            for &place in chunk {
+                let own = &*bodies[place.body as usize];
+                near.clear();
+                let p = own.position[place.point as usize];
+                hash.for_each_within(points.view(), p.into(), &mut |j| {
+                    let other = places[j as usize];
+                    if other.body != place.body || own.settings.contact.own {
+                        near.push(j);
+                    }
+                });
+                near.sort_unstable();
+                for &j in &*near {
+                    let Place { body, point } = places[j as usize];
+                    found.extend(meet_point(bodies, place, body, point));
+                }
+            }
+            found
+        })
+        .collect();
+    meetings.extend(parts.into_iter().flatten());
+}
+
+/// The points of body `k` against its own triangles.
+fn meet_itself(bodies: &[&mut Soft], k: u32, meetings: &mut Vec<Meeting>) {
+    let own = &*bodies[k as usize];
+    let points: XyzVec = own.position.iter().map(|p| (*p).into()).collect();
+    // No place of a triangle is farther from its nearest corner than 0.58 of its edge;
+    // stretched edges are longer.
+    let radius = own.thickness * 2.0 + 0.9 * own.mean_edge();
+    let mut grid = CellGrid::default();
+    grid.build(points.view(), radius);
+    let chunks = points.len().div_ceil(CHUNK);
+    let parts: Vec<Vec<Meeting>> = (0..chunks)
+        .into_par_iter()
+        // Every task needs a mark for each triangle: few tasks.
         .with_min_len(chunks.div_ceil(4 * rayon::current_num_threads()))
         .map_init(
-            || (vec![0u32; triangles], Vec::new()),
-            |(tested, near), (k, chunk)| {
+            || (vec![0u32; own.topology.triangles.len()], Vec::new()),
+            |(tested, near), chunk| {
                 let mut found = Vec::new();
-                for (i, &place) in chunk.iter().enumerate() {
-                    let number = (k * CHUNK + i) as u32;
-                    let own = &*bodies_now[place.body as usize];
+                for i in chunk * CHUNK..((chunk + 1) * CHUNK).min(points.len()) {
                     near.clear();
-                    let p = own.position[place.point as usize];
-                    search.for_each_within(points.view(), p.into(), &mut |j| {
-                        let other = places[j as usize].body;
-                        if j != number && (other != place.body || own.settings.contact.own) {
-                            near.push(j);
-                        }
-                    });
+                    grid.for_each_within(points.view(), points.get(i), &mut |j| near.push(j));
                     near.sort_unstable();
-                    for &j in &*near {
-                        let Place { body, point } = places[j as usize];
-                        if literal {
-                            found.extend(meet_point(bodies_now, place, body, point));
-                            continue;
-                        }
-                        let topology = &bodies_now[body as usize].topology;
-                        for &t in topology.corners_of(point as usize) {
-                            let mark = &mut tested[first[body as usize] + t as usize];
-                            if std::mem::replace(mark, number + 1) != number + 1 {
-                                found.extend(meet_triangle(bodies_now, place, body, t));
+                    let point = i as u32;
+                    for &j in near.iter().filter(|j| **j != point) {
+                        for &t in own.topology.corners_of(j as usize) {
+                            let mark = &mut tested[t as usize];
+                            if std::mem::replace(mark, point + 1) != point + 1 {
+                                let place = Place { body: k, point };
+                                found.extend(meet_triangle(bodies, place, k, t));
                             }
                         }
                     }
@@ -116,74 +152,7 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
             },
         )
         .collect();
-    for meeting in parts.iter().flatten() {
-        moved[meeting.point.body as usize] = true;
-        moved[meeting.body as usize] = true;
-    }
-    for (body, _) in bodies.iter_mut().zip(&moved).filter(|(_, m)| **m) {
-        body.previous.copy_from_slice(&body.position);
-    }
-    for meeting in parts.iter().flatten() {
-        answer(bodies, meeting, h);
-    }
-    moved
-}
-
-/// All points that are in the box around another body, or of a body that touches itself;
-/// and how far they must look.
-fn near_others(bodies: &[&mut Soft]) -> (Vec<Place>, XyzVec, f32) {
-    let boxes: Vec<Aabb> = bodies
-        .par_iter()
-        .map(|b| b.bounds().grown(b.thickness + 0.5 * b.mean_edge()))
-        .collect();
-    // Boxes that overlap, found along x.
-    let mut order: Vec<u32> = (0..bodies.len() as u32).collect();
-    order.sort_by(|&a, &b| {
-        let start = |k: u32| boxes[k as usize].min.x;
-        start(a).total_cmp(&start(b))
-    });
-    let mut others: Vec<Vec<u32>> = vec![Vec::new(); bodies.len()];
-    for (i, &a) in order.iter().enumerate() {
-        let own = boxes[a as usize];
-        let until = |b: &&u32| boxes[**b as usize].min.x <= own.max.x;
-        for &b in order[i + 1..].iter().take_while(until) {
-            if boxes[b as usize].overlaps(&own) {
-                others[a as usize].push(b);
-                others[b as usize].push(a);
-            }
-        }
-    }
-    let mut places = Vec::new();
-    let mut points = XyzVec::default();
-    let mut radius = 0.0f32;
-    for (k, body) in bodies.iter().enumerate() {
-        let own = body.settings.contact.own;
-        if others[k].is_empty() && !own {
-            continue;
-        }
-        let inside = |p: Vec3| others[k].iter().any(|&b| boxes[b as usize].contains(p));
-        for (i, &p) in body.position.iter().enumerate() {
-            if own || inside(p.into()) {
-                let (body, point) = (k as u32, i as u32);
-                places.push(Place { body, point });
-                points.push(p.into());
-            }
-        }
-        radius = radius.max(reach(body));
-    }
-    (places, points, radius)
-}
-
-/// How far from a point the points of the triangles that it can touch may be.
-fn reach(body: &Soft) -> f32 {
-    let Touching { points_only, .. } = body.settings.contact;
-    if points_only {
-        2.0 * body.thickness
-    } else {
-        // No place of a triangle is farther from its nearest corner than 0.58 of its edge;
-        // stretched edges are longer.
-        body.thickness * 2.0 + 0.9 * body.mean_edge()
-    }
+    meetings.extend(parts.into_iter().flatten());
 }
 
 /// Tests a point against another.
@@ -196,19 +165,29 @@ fn meet_point(bodies: &[&mut Soft], place: Place, body: u32, point: u32) -> Opti
     }
     let apart = own.position[place.point as usize] - other.position[point as usize];
     let distance = apart.length();
-    let depth = own.thickness + other.thickness - distance;
-    (depth > 0.0 && distance > 0.0).then(|| Meeting {
+    let thickness = own.thickness + other.thickness;
+    (distance < thickness && distance > 0.0).then(|| Meeting {
         point: place,
         body,
         corners: [point; 3],
         weights: [1.0, 0.0, 0.0],
         normal: (apart / distance).into(),
-        depth,
+        apart: thickness,
     })
 }
 
+/// How far behind a triangle of `other` a point that has crossed it is looked for.
+pub(super) fn depth_behind(own: &Soft, other: &Soft) -> f32 {
+    2.0 * (own.thickness + other.thickness) + 0.5 * other.mean_edge()
+}
+
 /// Tests a point against a triangle.
-fn meet_triangle(bodies: &[&mut Soft], place: Place, body: u32, triangle: u32) -> Option<Meeting> {
+pub(super) fn meet_triangle(
+    bodies: &[&mut Soft],
+    place: Place,
+    body: u32,
+    triangle: u32,
+) -> Option<Meeting> {
     let (own, other) = (&*bodies[place.body as usize], &*bodies[body as usize]);
     let same = place.body == body;
     let corners = other.topology.triangles[triangle as usize];
@@ -222,7 +201,7 @@ fn meet_triangle(bodies: &[&mut Soft], place: Place, body: u32, triangle: u32) -
     let upright = area_normal(now[0], now[1], now[2]);
     // So far from its plane, on either side, it touches in no way.
     let height = (p - now[0]).dot(upright);
-    let beyond = 2.0 * thickness + 0.5 * other.mean_edge();
+    let beyond = depth_behind(own, other);
     let most = if height > 0.0 && !same && other.is_closed() {
         thickness
     } else {
@@ -252,10 +231,10 @@ fn meet_triangle(bodies: &[&mut Soft], place: Place, body: u32, triangle: u32) -
     if !(distance < thickness && !crossed || behind && distance < beyond) {
         return None;
     }
-    let (normal, depth) = if behind {
-        (normal, thickness + distance)
+    let normal = if behind {
+        normal
     } else {
-        (away.normalize_or(normal), thickness - distance)
+        away.normalize_or(normal)
     };
     Some(Meeting {
         point: place,
@@ -263,7 +242,7 @@ fn meet_triangle(bodies: &[&mut Soft], place: Place, body: u32, triangle: u32) -
         corners,
         weights: near.barycentric,
         normal: normal.into(),
-        depth,
+        apart: thickness,
     })
 }
 
@@ -284,22 +263,26 @@ fn answer(bodies: &mut [&mut Soft], m: &Meeting, h: f32) {
     let (own, other) = (&bodies[m.point.body as usize], &bodies[m.body as usize]);
     let mut inverse = own.inverse_mass[i];
     let mut velocity = own.velocity[i];
+    let mut away = own.position[i];
     for (c, w) in corners() {
         let c = c as usize;
         inverse += w * w * other.inverse_mass[c];
         velocity -= w * other.velocity[c];
+        away -= w * other.position[c];
     }
-    if inverse <= 0.0 {
+    // As far as the answers before have left it to do.
+    let depth = m.apart - away.dot(normal);
+    if inverse <= 0.0 || depth <= 0.0 {
         return;
     }
     // Never faster apart than half the gap per sub-step, so that nothing is thrown.
-    let step = 0.5 * m.depth / inverse;
+    let step = 0.5 * depth / inverse;
     let approach = velocity.dot(normal);
     let stop = (-approach).max(0.0);
     let across = velocity - approach * normal;
     let speed = across.length();
     // Pressing is what stopped it and what holds it apart.
-    let pressing = stop + 0.5 * m.depth / h * 0.1;
+    let pressing = stop + 0.5 * depth / h * 0.1;
     let rub = if speed > 0.0 {
         -across * (friction * pressing / speed).min(1.0)
     } else {

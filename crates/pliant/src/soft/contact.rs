@@ -13,6 +13,10 @@ use crate::field::Field;
 
 /// Points per task.
 const CHUNK: usize = 512;
+/// How far points look that find nothing near, in distances at which contacts are found.
+const FAR: f32 = 8.0;
+/// Room for the rounding of far distances.
+const ROUNDING: f32 = 1e-4;
 
 /// What a soft body meets: gravity, fields and obstacles.
 pub struct Surroundings<'a> {
@@ -72,9 +76,12 @@ impl Moving<'_> {
         let Some(obstacles) = &around.obstacles else {
             return Vec::new();
         };
+        let n = self.position.len();
+        if n <= CHUNK {
+            return self.pass_some(0, obstacles);
+        }
         let (matter, thickness) = (self.matter, self.thickness);
         let (from, mass, inverse_mass) = (self.from, self.mass, self.inverse_mass);
-        let look = obstacles.least_reach().min(20.0 * thickness);
         let parts: Vec<Vec<Contact>> = (
             self.position.par_chunks_mut(CHUNK),
             self.velocity.par_chunks_mut(CHUNK),
@@ -83,46 +90,75 @@ impl Moving<'_> {
             .into_par_iter()
             .enumerate()
             .map(|(chunk, (position, velocity, room))| {
-                let mut contacts = Vec::new();
-                let mut mover = Mover::new(obstacles);
-                for k in 0..position.len() {
-                    let i = chunk * CHUNK + k;
-                    if inverse_mass[i] == 0.0 {
-                        continue;
-                    }
-                    let ball = Ball {
-                        from: from[i].into(),
-                        to: position[k].into(),
-                        velocity: velocity[k].into(),
-                        radius: thickness,
-                    };
-                    if obstacles.out_of_reach(&ball, room[k]) {
-                        room[k] -= obstacles.longest_way(&ball);
-                        continue;
-                    }
-                    let before = contacts.len();
-                    let (place, speed) = mover.resolve(ball, &mut |hit: Hit| {
-                        contacts.push(Contact {
-                            matter,
-                            point_id: i as u32,
-                            obstacle: hit.obstacle as u32,
-                            triangle: hit.touch.triangle,
-                            barycentric: hit.touch.barycentric,
-                            place: hit.touch.point,
-                            impulse: mass[i] * hit.velocity_change,
-                        });
-                    });
-                    position[k] = place.into();
-                    velocity[k] = speed.into();
-                    room[k] = if contacts.len() == before {
-                        mover.clearance(place, look)
-                    } else {
-                        0.0
-                    };
-                }
-                contacts
+                let first = chunk * CHUNK;
+                let range = first..first + position.len();
+                let part = Moving {
+                    matter,
+                    from: &from[range.clone()],
+                    position,
+                    velocity,
+                    mass: &mass[range.clone()],
+                    inverse_mass: &inverse_mass[range],
+                    room,
+                    thickness,
+                };
+                part.pass_some(first as u32, obstacles)
             })
             .collect();
         parts.into_iter().flatten().collect()
+    }
+
+    /// The same for points whose numbers begin with `first`.
+    fn pass_some(self, first: u32, obstacles: &Obstacles<'_>) -> Vec<Contact> {
+        let look = obstacles.least_reach().min(20.0 * self.thickness);
+        let mut contacts = Vec::new();
+        let mut mover = Mover::new(obstacles);
+        for i in 0..self.position.len() {
+            if self.inverse_mass[i] == 0.0 {
+                continue;
+            }
+            let ball = Ball {
+                from: self.from[i].into(),
+                to: self.position[i].into(),
+                velocity: self.velocity[i].into(),
+                radius: self.thickness,
+            };
+            let room = self.room[i];
+            if let Some(left) = obstacles.room_left(&ball, room) {
+                self.room[i] = left;
+                continue;
+            }
+            // What touched something in the last sub-step most likely does again.
+            if room > 0.0
+                && let Some(near) = mover.clear_way(&ball, look)
+            {
+                self.room[i] = if near < look {
+                    near
+                } else {
+                    (1.0 - ROUNDING) * mover.far_clearance(ball.to, FAR * look)
+                };
+                continue;
+            }
+            let before = contacts.len();
+            let (place, speed) = mover.resolve(ball, &mut |hit: Hit| {
+                contacts.push(Contact {
+                    matter: self.matter,
+                    point_id: first + i as u32,
+                    obstacle: hit.obstacle as u32,
+                    triangle: hit.touch.triangle,
+                    barycentric: hit.touch.barycentric,
+                    place: hit.touch.point,
+                    impulse: self.mass[i] * hit.velocity_change,
+                });
+            });
+            self.position[i] = place.into();
+            self.velocity[i] = speed.into();
+            self.room[i] = if contacts.len() == before {
+                mover.clearance(place, look)
+            } else {
+                0.0
+            };
+        }
+        contacts
     }
 }

@@ -14,6 +14,17 @@ use crate::mesh::chance;
 const LEAST_VOLUME: f64 = 0.02;
 
 impl Soft {
+    /// The volume whose gradient is known, in m³. It is of the third degree in the places,
+    /// so it is a third of the sum of places times gradient; about a point of the body:
+    /// differences keep their digits far from the origin.
+    pub(super) fn volume_by_gradient(&self) -> f64 {
+        let (about, position, gradient) = (self.position[0], &self.position, &self.gradient);
+        let three = sum(gradient.len(), |i| {
+            f64::from((position[i] - about).dot(gradient[i]))
+        });
+        three / 3.0
+    }
+
     /// Finds normals, the enclosed volume and its gradient at the present places.
     pub(super) fn find_normals(&mut self) {
         let (position, triangles) = (&self.position, &self.topology.triangles);

@@ -1,18 +1,16 @@
 //! From forces to changes of velocity (Mesit 2010, 2.31-2.34 and 3.62-3.74).
 
-use glam::{DMat3, DVec3, Mat3A, Vec3A};
+use glam::Vec3A;
 
 use super::parallel::{fill, sum};
+use super::rows::{Rows, Tension};
 use super::settings::SoftIntegrator;
-use super::springs::Stretched;
 use super::topology::Topology;
 
 /// Most iterations of conjugate gradients.
 const ITERATIONS: usize = 60;
 /// The solver ends when the residual is this share of the right-hand side.
 const TOLERANCE: f64 = 1e-4;
-/// Points whose moments are summed in single precision.
-const FEW: usize = 32;
 
 /// What a change of velocity follows from.
 pub(super) struct Impulse<'a> {
@@ -26,7 +24,7 @@ pub(super) struct Impulse<'a> {
     /// Springs are stiff along their direction, and across it only as far as they are
     /// stretched; otherwise all ways alike, as in Mesit 2010.
     pub directed: bool,
-    pub springs: &'a [Stretched],
+    pub rows: &'a Rows,
     /// In N.
     pub force: &'a [Vec3A],
     pub h: f32,
@@ -36,7 +34,6 @@ pub(super) struct Impulse<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     estimate: Vec<Vec3A>,
-    inverse: Vec<Mat3A>,
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     image: Vec<Vec3A>,
@@ -54,7 +51,13 @@ impl Impulse<'_> {
     }
 
     /// Writes the change of velocity of every point; `change` still holds the last one.
-    pub fn solve(&self, how: SoftIntegrator, change: &mut [Vec3A], scratch: &mut Scratch) {
+    pub fn solve(
+        &self,
+        how: SoftIntegrator,
+        tension: &Tension,
+        change: &mut [Vec3A],
+        scratch: &mut Scratch,
+    ) {
         let h = self.h;
         let implicit = h * h * self.alpha;
         let free = |i: usize, v: Vec3A| {
@@ -73,7 +76,7 @@ impl Impulse<'_> {
                     free(i, h / self.diagonal(i, implicit) * self.force[i])
                 });
             }
-            SoftIntegrator::Kang if self.directed => self.kang_directed(change, scratch),
+            SoftIntegrator::Kang if self.directed => self.kang_directed(tension, change, scratch),
             SoftIntegrator::Kang => {
                 let estimate = &mut scratch.estimate;
                 estimate.resize(change.len(), Vec3A::ZERO);
@@ -116,36 +119,25 @@ impl Impulse<'_> {
 
     /// Inverts what every point resists with in the directed form of (3.70). Called once
     /// per sub-step, before [`Impulse::solve`].
-    pub fn prepare(&self, how: SoftIntegrator, scratch: &mut Scratch) {
-        if !(how == SoftIntegrator::Kang && self.directed) {
-            return;
+    pub fn prepare(&self, how: SoftIntegrator, tension: &mut Tension) {
+        if how == SoftIntegrator::Kang && self.directed {
+            let implicit = self.h * self.h * self.alpha;
+            let mass = &self.topology.mass;
+            self.rows.invert(mass, self.inverse_mass, implicit, tension);
         }
-        let implicit = self.h * self.h * self.alpha;
-        scratch.inverse.resize(self.position.len(), Mat3A::ZERO);
-        fill(&mut scratch.inverse, |i| {
-            if self.inverse_mass[i] == 0.0 {
-                return Mat3A::ZERO;
-            }
-            let block = self
-                .topology
-                .block_of(i, self.springs, self.mass(i), implicit);
-            inverse_of_symmetric(block)
-        });
     }
 
     /// (3.70) with the springs' own directions. With the same stiffness all ways, as
     /// printed, a skin of short springs hardly yields to the gas behind it, while gravity
     /// pulls it in full: bodies sag in where their mesh is finest.
-    fn kang_directed(&self, change: &mut [Vec3A], scratch: &mut Scratch) {
+    fn kang_directed(&self, tension: &Tension, change: &mut [Vec3A], scratch: &mut Scratch) {
         let h = self.h;
-        let implicit = h * h * self.alpha;
-        let (inverse, estimate) = (&scratch.inverse, &mut scratch.estimate);
+        let steps = [h, h * h * self.alpha];
+        let estimate = &mut scratch.estimate;
         estimate.resize(change.len(), Vec3A::ZERO);
-        fill(estimate, |i| h * (inverse[i] * self.force[i]));
-        fill(change, |i| {
-            let sum = self.topology.handed_on(i, self.springs, estimate);
-            inverse[i] * (h * self.force[i] + implicit * sum)
-        });
+        self.rows.yielding(tension, self.force, h, estimate);
+        self.rows
+            .handed_on(tension, self.force, estimate, steps, change);
     }
 
     /// `H x` at point `i`: what the springs would add for displacements x.
@@ -163,7 +155,6 @@ impl Impulse<'_> {
         let (n, h) = (x.len(), self.h);
         let scale = theta * theta * h * h;
         let Scratch {
-            inverse: _,
             estimate: z,
             residual: r,
             direction: p,
@@ -200,123 +191,6 @@ impl Impulse<'_> {
             fill(z, |i| inverse(i) * r[i] + keep * last[i]);
             p.copy_from_slice(z);
             rz = next;
-        }
-    }
-
-    /// Takes out of `change` what moves and turns the body as a whole beyond the impulse
-    /// and the torque of the forces. The approximate integrators divide by
-    /// `m + h² k n`, which differs from point to point: without this, inner forces would
-    /// drive a body, and gravity would pull it too slowly.
-    pub fn keep_momentum(&self, change: &mut [Vec3A]) {
-        let n = change.len();
-        let about = self.position[0];
-        let before: &[Vec3A] = change;
-        // Few points at a time in single precision, their sums in double.
-        let missing = sum(n.div_ceil(FEW), |k| {
-            let mut few = FewMoments::default();
-            for (i, change) in before.iter().enumerate().skip(k * FEW).take(FEW) {
-                few.add(
-                    self.mass(i),
-                    self.position[i] - about,
-                    self.h * self.force[i],
-                    *change,
-                );
-            }
-            few.wide()
-        });
-        let center = missing.first / missing.mass;
-        let drift = missing.push / missing.mass;
-        let twist = missing.twist - center.cross(missing.push);
-        let [x, y, z] = missing.second;
-        let spread = DMat3::from_cols(x, y, z) - outer(center, center * missing.mass);
-        let trace = spread.x_axis.x + spread.y_axis.y + spread.z_axis.z;
-        let inertia = DMat3::from_diagonal(DVec3::splat(trace)) - spread;
-        // A body on a line has no inertia about it.
-        let spin = if inertia.determinant().abs() > 1e-12 * trace.powi(3) {
-            inertia.inverse() * twist
-        } else {
-            DVec3::ZERO
-        };
-        let [drift, spin, center] = [drift, spin, center].map(|v| Vec3A::from(v.as_vec3()));
-        let pivot = about + center;
-        for (v, p) in change.iter_mut().zip(self.position) {
-            *v += drift + spin.cross(*p - pivot);
-        }
-    }
-}
-
-/// The inverse of a symmetric matrix with positive eigenvalues.
-#[inline]
-fn inverse_of_symmetric(m: Mat3A) -> Mat3A {
-    let x = m.y_axis.cross(m.z_axis);
-    let y = m.z_axis.cross(m.x_axis);
-    let z = m.x_axis.cross(m.y_axis);
-    // The inverse is symmetric too, so rows are columns.
-    let scale = 1.0 / x.dot(m.x_axis);
-    Mat3A::from_cols(scale * x, scale * y, scale * z)
-}
-
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
-}
-
-/// Sums over a few points.
-#[derive(Clone, Copy, Default)]
-struct FewMoments {
-    mass: f32,
-    first: Vec3A,
-    push: Vec3A,
-    twist: Vec3A,
-    second: [Vec3A; 3],
-}
-
-impl FewMoments {
-    #[inline]
-    fn add(&mut self, mass: f32, place: Vec3A, impulse: Vec3A, change: Vec3A) {
-        let weighed = mass * place;
-        let push = impulse - mass * change;
-        self.mass += mass;
-        self.first += weighed;
-        self.push += push;
-        self.twist += place.cross(push);
-        // Σ m r rᵀ.
-        self.second[0] += place.x * weighed;
-        self.second[1] += place.y * weighed;
-        self.second[2] += place.z * weighed;
-    }
-
-    fn wide(self) -> Moments {
-        let wide = |v: Vec3A| glam::Vec3::from(v).as_dvec3();
-        Moments {
-            mass: f64::from(self.mass),
-            first: wide(self.first),
-            push: wide(self.push),
-            twist: wide(self.twist),
-            second: self.second.map(wide),
-        }
-    }
-}
-
-/// Sums over a body.
-#[derive(Clone, Copy, Default)]
-struct Moments {
-    mass: f64,
-    first: DVec3,
-    push: DVec3,
-    twist: DVec3,
-    second: [DVec3; 3],
-}
-
-impl std::ops::Add for Moments {
-    type Output = Moments;
-
-    fn add(self, other: Moments) -> Moments {
-        Moments {
-            mass: self.mass + other.mass,
-            first: self.first + other.first,
-            push: self.push + other.push,
-            twist: self.twist + other.twist,
-            second: [0, 1, 2].map(|k| self.second[k] + other.second[k]),
         }
     }
 }

@@ -3,27 +3,33 @@
 //! - `settings.rs`: [`SoftSettings`]: what a body is made of, and the four numbers
 //!   α, β, γ, δ that weigh its forces; start here.
 //! - `state.rs`: [`Soft`]: the arrays of a body; `topology.rs` its edges and springs.
-//! - `advance.rs`: one sub-step; `springs.rs` what springs do; `gas.rs` what fills them;
-//!   `integrate.rs` the integrators; `fluidity.rs` the SPH of
-//!   the skin; `parallel.rs` loops and sums whose bits do not depend on threads.
+//! - `advance.rs`: one sub-step; `rows.rs` what springs do, eight points at a time
+//!   (`around.rs`, `lanes.rs`); `gas.rs` what fills them; `integrate.rs` the integrators;
+//!   `moments.rs` what keeps momentum; `fluidity.rs` the SPH of the skin; `parallel.rs`
+//!   loops and sums whose bits do not depend on threads.
 //! - `lung.rs`: how a lung breathes.
-//! - `contact.rs`: points against obstacles; `collide.rs`: bodies against each other.
+//! - `contact.rs`: points against obstacles; `collide.rs`, `pairs.rs`: bodies against
+//!   each other.
 //! - `models/`: the seven models that Mesit 2010 maps onto its own.
 //! - `measure.rs`: volume, sphericity, bumpiness, energies; `checkpoint.rs`.
 
 mod advance;
+mod around;
 mod checkpoint;
 mod collide;
 mod contact;
 mod fluidity;
 mod gas;
 mod integrate;
+mod lanes;
 mod lung;
 mod measure;
 mod models;
+mod moments;
+mod pairs;
 mod parallel;
+mod rows;
 mod settings;
-mod springs;
 mod state;
 #[cfg(test)]
 mod tests;

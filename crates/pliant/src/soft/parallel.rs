@@ -7,7 +7,7 @@ use std::ops::Add;
 use rayon::prelude::*;
 
 /// Fewer points than this are not worth a second thread.
-const WORTH: usize = 4096;
+pub(super) const WORTH: usize = 4096;
 /// Points per part of a sum.
 const PART: usize = 1024;
 

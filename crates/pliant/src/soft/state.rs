@@ -6,8 +6,8 @@ use super::fluidity::{Surface, SurfaceFluid};
 use super::integrate::Scratch;
 use super::lung::{Breath, LungVolumes};
 use super::models::{ModelState, Start, outer_points_only};
+use super::rows::{Rows, Tension};
 use super::settings::{Controls, SoftError, SoftSettings};
-use super::springs::Stretched;
 use super::topology::Topology;
 use crate::math::{Aabb, Xyz, XyzVec};
 use crate::mesh::{TetMesh, TriMesh};
@@ -58,7 +58,9 @@ pub struct Soft {
     /// The enclosed volume in m³ that belongs to `normal`.
     pub(super) enclosed: f64,
     /// What the springs do in this sub-step.
-    pub(super) springs: Vec<Stretched>,
+    pub(super) tension: Tension,
+    /// The springs, eight points at a time.
+    pub(super) rows: Rows,
     pub(super) force: Vec<Vec3A>,
     /// Change of velocity by one Pa in a lung.
     pub(super) response: Vec<Vec3A>,
@@ -81,7 +83,7 @@ pub struct Soft {
     /// What keeps its shape in place of springs.
     pub(super) model: Option<ModelState>,
     position_view: XyzVec,
-    velocity_view: XyzVec,
+    pub(super) velocity_view: XyzVec,
 }
 
 /// A point that moves this many sizes of its body in a sub-step has left it.
@@ -145,7 +147,8 @@ impl Soft {
             normal: vec![Vec3A::ZERO; topology.triangles.len()],
             gradient: vec![Vec3A::ZERO; n],
             enclosed: volume,
-            springs: Vec::new(),
+            tension: Tension::default(),
+            rows: Rows::new(&topology),
             ids: (0..n as u32).collect(),
             start: mesh.vertices,
             previous: position.clone(),
@@ -291,7 +294,13 @@ impl Soft {
 
     /// The box around it.
     pub fn bounds(&self) -> Aabb {
-        Aabb::of(self.position.iter().map(|&p| p.into()))
+        let ends = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let points = self.position.iter();
+        let (min, max) = points.fold(ends, |(min, max), p| (min.min(*p), max.max(*p)));
+        Aabb {
+            min: min.into(),
+            max: max.into(),
+        }
     }
 
     /// Distance at which its points touch others, in metres.
@@ -415,10 +424,14 @@ impl Soft {
     }
 
     pub(super) fn refresh_views(&mut self) {
-        for (i, p) in self.position.iter().enumerate() {
-            self.position_view.set(i, (*p).into());
-            self.velocity_view.set(i, self.velocity[i].into());
-        }
+        let copy = |from: &[Vec3A], to: &mut XyzVec| {
+            let to = to.x.iter_mut().zip(&mut to.y).zip(&mut to.z);
+            for (v, ((x, y), z)) in from.iter().zip(to) {
+                [*x, *y, *z] = v.to_array();
+            }
+        };
+        copy(&self.position, &mut self.position_view);
+        copy(&self.velocity, &mut self.velocity_view);
     }
 }
 
@@ -487,6 +500,6 @@ impl Matter for Soft {
             + fluid
             + 236 * self.len()
             + 16 * self.normal.len()
-            + size_of_val(&self.springs[..])
+            + self.rows.bytes()
     }
 }

@@ -128,3 +128,57 @@ fn bodies_in_the_wine_glass_behave_as_their_numbers_say() {
     assert!(flat < 0.5, "{flat}");
     assert!(a.volume() / a.rest_volume() > 0.9);
 }
+
+#[test]
+fn faces_bloat_less_where_their_skin_holds_them() {
+    let growth = |letter: &str| {
+        let soft = after(&format!("face-{letter}"), 0.6);
+        soft.volume() / soft.rest_volume() - 1.0
+    };
+    let [a, b, c, d, e, f] = ["a", "b", "c", "d", "e", "f"].map(growth);
+    assert!(d < e && e < f, "{d} {e} {f}");
+    assert!(d < a && e < b && f < c, "{a} {b} {c}, {d} {e} {f}");
+}
+
+#[test]
+fn two_hundred_blobs_stay_whole_and_apart() {
+    let mut built = Scene::open("space-blobs", &[]).unwrap().build().unwrap();
+    let places = |world: &World| -> Vec<Vec3> {
+        let mean = |s: &Soft| s.positions().iter().sum::<Vec3>() / s.len() as f32;
+        world.softs().map(mean).collect()
+    };
+    for _ in 0..120 {
+        built.world.step(1.0 / 60.0).unwrap();
+    }
+    assert_eq!(built.world.softs().count(), 200);
+    for soft in built.world.softs() {
+        let share = soft.volume() / soft.rest_volume();
+        assert!((0.8..1.8).contains(&share), "{share}");
+        assert!(soft.sphericity() > 0.9, "{}", soft.sphericity());
+    }
+    // Balls of 95 mm, swollen: none has another's middle in it.
+    let all = places(&built.world);
+    let nearest = all.iter().enumerate().flat_map(|(i, p)| {
+        let others = all[i + 1..].iter();
+        others.map(move |q| p.distance(*q))
+    });
+    let nearest = nearest.fold(f32::INFINITY, f32::min);
+    assert!(nearest > 0.15, "{nearest}");
+}
+
+#[test]
+fn a_push_is_an_impulse() {
+    let mut world = World::new();
+    let ball = IcoSphere::default().build().unwrap();
+    let ball = world.add_soft(SoftSettings::new("ball"), ball).unwrap();
+    world.gravity = Vec3::ZERO;
+    let before = world.totals().momentum;
+    let soft = world.soft_mut(ball).unwrap();
+    soft.push(3, Vec3::new(0.0, 0.2, 0.1));
+    soft.push(u32::MAX, Vec3::ONE);
+    let pushed = world.totals().momentum - before;
+    assert!((pushed.as_vec3() - Vec3::new(0.0, 0.2, 0.1)).length() < 1e-5);
+    run(&mut world, 0.02, 0.02);
+    let after = world.totals().momentum - before;
+    assert!((after - pushed).length() < 1e-4, "{after}");
+}
