@@ -77,12 +77,12 @@ mod tests {
     fn light_bodies_are_pushed_along_and_no_energy_is_gained() {
         let nothing: Obstacles<'_> = std::iter::empty().collect();
         let mut bodies = Bodies {
-            list: vec![BodyMotion::Points(PointMotion {
+            list: vec![BodyMotion::Points(Box::new(PointMotion {
                 triangles: vec![[0, 1, 2]],
                 velocity: vec![Vec3A::ZERO; 3],
                 inverse_mass: vec![1000.0; 3],
                 elastic: None,
-            })],
+            }))],
             first: 0,
         };
         let contact = Contact {

@@ -27,7 +27,7 @@ pub(crate) struct Grasp {
 #[derive(Clone, Debug)]
 pub(crate) enum BodyMotion {
     /// Points with masses of their own.
-    Points(PointMotion),
+    Points(Box<PointMotion>),
     /// All points as one.
     Rigid(RigidMotion),
 }

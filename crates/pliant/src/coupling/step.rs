@@ -178,12 +178,12 @@ impl World {
                 Owner::Solid(index, _) => {
                     bodies.list.extend(self.solids.by_index(index).map(|solid| {
                         skin.set_velocities(solid.velocities().iter());
-                        BodyMotion::Points(PointMotion {
+                        BodyMotion::Points(Box::new(PointMotion {
                             triangles: solid.surface().to_vec(),
                             velocity: solid.velocity_list().to_vec(),
                             inverse_mass: solid.inverse_masses().to_vec(),
                             elastic: None,
-                        })
+                        }))
                     }));
                 }
                 Owner::Rigid(index) => {

@@ -3,7 +3,8 @@
 
 use crate::common::{DRY_WATER, free_world, lattice, moving, run};
 use pliant::mesh::{Cuboid, TetBlock};
-use pliant::observe::{Decoder, Encoder};
+use pliant::observe::{Decoder, Encoder, Totals};
+use pliant::scene::Scene;
 use pliant::solid::{Elastic, Fracture, Mass, SolidModel, SolidSettings, Springs};
 use pliant::{
     Fill, Fluid, FluidSettings, Handle, LiquidContact, Material, Obstacle, Region, RigidSettings,
@@ -383,4 +384,33 @@ fn a_breaking_body_is_repeatable() {
     run(&mut strong, 0.3, 0.01);
     assert_eq!(points(&strong), whole);
     assert_eq!(strong.leaked(), 0);
+}
+
+/// The pool of the scene holds its water, breaks when the box falls in, and would not if it
+/// were stronger. Breaking makes points, but no mass, and no energy.
+#[test]
+fn the_pool_breaks_only_when_the_box_falls_in() {
+    for (strength, breaks) in [("1.5e4", true), ("6e4", false)] {
+        let set = [format!("solid.pool.fracture.strength={strength}")];
+        let mut world = Scene::open("falling-box", &set)
+            .unwrap()
+            .build()
+            .unwrap()
+            .world;
+        let (points, before) = (world.point_count(), world.totals());
+        let energy = |t: &Totals| t.kinetic + t.potential;
+        // The box reaches the water after 0.29 s.
+        for _ in 0..14 {
+            world.step(0.02).unwrap();
+        }
+        assert_eq!(world.point_count(), points, "broken before the box came");
+        for _ in 0..26 {
+            world.step(0.02).unwrap();
+        }
+        assert_eq!(world.point_count() > points, breaks, "{strength}");
+        let after = world.totals();
+        assert!((after.mass / before.mass - 1.0).abs() < 1e-6);
+        assert!(energy(&after) < energy(&before));
+        assert_eq!(world.leaked(), 0);
+    }
 }
