@@ -279,7 +279,8 @@ fn restoring_takes_swings_and_leaves_flows() {
         let before = solver.v.clone();
         let pressure = vec![5000.0; n];
         let inverse_density = vec![1e-3; n];
-        solver.restore(dt, &pressure, &inverse_density, &fluid.walls);
+        let bodies = Bodies::default();
+        solver.restore(dt, &pressure, &inverse_density, &fluid.walls, &bodies);
         let left = energy(&solver.v) / energy(&before);
         assert!(left <= most, "{left}");
         assert!(noise || left > 0.97, "{left}");

@@ -5,7 +5,8 @@
 //!
 //! - Incompressible liquids: `incompressible.rs` finds the pressure, at the pace of
 //!   `pace.rs`, with the sums of `pressure_sums.rs` over the lists of `pairs.rs` and the
-//!   mirrored walls of `images.rs`; `viscosity.rs` with `grip.rs`
+//!   mirrored walls of `images.rs`; `restoring.rs` lets it act on where particles will
+//!   be; `viscosity.rs` with `grip.rs`
 //!   (walls), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,

@@ -27,7 +27,8 @@ use super::cubic::{CubicSpline, for_lattice};
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
 use super::viscosity::{Budget, ViscositySolver};
-use super::walls::Walls;
+use super::walls::{Mirror, Walls};
+use crate::coupling::Bodies;
 use crate::simd::{Lanes, dispatch};
 
 /// Where `dt` times the frequency of the springs is below this, nothing has to be done: an
@@ -90,7 +91,14 @@ impl Incompressible {
     /// Lets the `pressure` that has just been found act on the arrangement of the particles
     /// as it will be at the end of the sub-step, where it is strong enough for that to
     /// matter. Overwrites the friction of the pairs.
-    pub fn restore(&mut self, dt: f32, pressure: &[f32], inverse_density: &[f32], walls: &Walls) {
+    pub fn restore(
+        &mut self,
+        dt: f32,
+        pressure: &[f32],
+        inverse_density: &[f32],
+        walls: &Walls,
+        bodies: &Bodies,
+    ) {
         if !self.overshoots(dt, pressure, inverse_density) {
             return;
         }
@@ -109,7 +117,7 @@ impl Incompressible {
             };
             springs.weigh(pairs);
         });
-        self.brace(dt, pressure, walls);
+        self.brace(dt, pressure, walls, bodies);
         let s = &mut self.viscosity;
         s.grip.clear();
         s.grip.resize(pressure.len(), 0.0);
@@ -124,8 +132,9 @@ impl Incompressible {
 
     /// Finds how hard walls hold particles in their places. A wall at distance d is a
     /// kernel cut off by a plane, whose share grows with `2π d W(d)`, the nearer the
-    /// faster; what is beyond it counts twice.
-    fn brace(&mut self, dt: f32, pressure: &[f32], walls: &Walls) {
+    /// faster; what is beyond it counts twice. Bodies would have to be held in return, so
+    /// they do not hold.
+    fn brace(&mut self, dt: f32, pressure: &[f32], walls: &Walls, bodies: &Bodies) {
         let (kernel, volume) = (self.kernel, self.volume);
         let ViscositySolver { bracing, drive, .. } = &mut self.viscosity;
         let n = pressure.len();
@@ -143,7 +152,8 @@ impl Incompressible {
             .for_each(|(c, (bracing, drive, walls))| {
                 for k in 0..bracing.len() {
                     let scale = 2.0 * dt * dt * pressure[c * CHUNK + k];
-                    for mirror in walls.of(k) {
+                    let fixed = |m: &&Mirror| bodies.of(m.obstacle).is_none();
+                    for mirror in walls.of(k).iter().filter(fixed) {
                         let d = mirror.wall.distance;
                         let stiffness = TAU * d * kernel.volume_value(d * d) / volume;
                         let weight = scale * stiffness;

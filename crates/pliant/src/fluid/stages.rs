@@ -149,7 +149,8 @@ impl Fluid {
         );
         if goal == Goal::Density {
             let inverse_density = &self.inverse_density[..n];
-            solver.restore(dt, &self.pressure[..n], inverse_density, &self.walls);
+            let pressure = &self.pressure[..n];
+            solver.restore(dt, pressure, inverse_density, &self.walls, bodies);
         }
         solver.store_velocities(&mut self.velocity);
         if goal == Goal::Density {
