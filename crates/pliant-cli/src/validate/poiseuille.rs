@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::Vec3;
+use pliant::fluid::Tolerances;
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 
 use super::{Case, Row, fault};
@@ -16,7 +17,10 @@ pub(super) const CASE: Case = Case {
             middle of a channel with free ends, against the start-up series of plane Poiseuille \
             flow, L2 error as a share of the profile's norm. Early (t = 0.25 a²/ν) and nearly \
             steady (t = 1.5 a²/ν, when the middle has moved by nine tenths of the half gap a). \
-            10 and 20 particles across; numerical viscosity off.",
+            10 and 20 particles across; numerical viscosity off. The channel is 24 half gaps \
+            long, because its free ends drag the middle along (12 half gaps: 2.8 % at 3 a²/ν \
+            instead of 0.7 %), and the pressure is solved exactly enough that what is left \
+            undone does not drive the ends apart.",
     run,
 };
 
@@ -34,12 +38,21 @@ const TOP_SPEED: f64 = 0.1;
 /// When the profile is taken, in units of a²/ν.
 const TIMES: [f64; 2] = [0.25, 1.5];
 /// Length of the channel in half gaps, and of the part that is measured.
-const LENGTH: f64 = 12.0;
+const LENGTH: f64 = 24.0;
 const MEASURED: f64 = 3.0;
 /// Particles between the side walls, along which the liquid slips.
 const DEPTH: u32 = 6;
-/// Steps per a²/ν.
-const STEPS: f64 = 200.0;
+/// Steps per a²/ν. Viscosity is solved to first order in time: with 200 steps that alone is
+/// half a per cent of the early profile.
+const STEPS: f64 = 400.0;
+/// What one solve leaves undone, the next turns into a speed of the ends: that share of the
+/// half length per sub-step. It must be small beside that of the flow.
+const SOLVE: Tolerances = Tolerances {
+    density: 3e-5,
+    divergence: 6e-5,
+    max_iterations: 100,
+    correction: 0.05,
+};
 
 fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     let mut rows = Vec::new();
@@ -105,6 +118,7 @@ fn channel(across: u32) -> Result<World, CliError> {
     }
     let settings = FluidSettings {
         numerical_viscosity: 0.0,
+        tolerances: SOLVE,
         ..FluidSettings::new(material, spacing)
     };
     let fluid = world.add_fluid(settings).map_err(fault)?;

@@ -196,6 +196,23 @@ impl Inside {
     }
 }
 
+/// Moves points by up to `reach` metres along each axis, at random but always alike.
+pub fn jitter(points: &mut [Vec3], reach: f32) {
+    if reach <= 0.0 {
+        return;
+    }
+    // Knuth's linear congruential generator; its upper bits, in -1..1.
+    let mut state = 0u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005);
+        state = state.wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    };
+    for p in points {
+        *p += reach * Vec3::new(random(), random(), random());
+    }
+}
+
 /// Presses a body of liquid together as its own weight does, so that it starts in
 /// equilibrium instead of ringing: at depth z its density is 1 + g z / c² times that
 /// at rest. The body stands on its lowest point.
@@ -258,6 +275,22 @@ mod tests {
             let expected = 1.0 + 9.81 * z / (c * c);
             assert!((spacing / gap - expected).abs() < 1e-3, "{i}");
         }
+    }
+
+    #[test]
+    fn jitter_stays_near_and_has_no_preferred_direction() {
+        let mut points = vec![Vec3::ONE; 3000];
+        jitter(&mut points, 0.01);
+        let shifts = points.iter().map(|p| *p - Vec3::ONE);
+        assert!(shifts.clone().all(|d| d.abs().max_element() <= 0.010_001));
+        let mean = shifts.clone().sum::<Vec3>() / points.len() as f32;
+        // Four standard deviations of the mean of a uniform distribution.
+        assert!(mean.abs().max_element() < 4.0 * 0.01 / (3.0 * 3000f32).sqrt());
+        let furthest = shifts.fold(Vec3::ZERO, |a, d| a.max(d.abs()));
+        assert!(furthest.min_element() > 0.0099);
+        let mut still = vec![Vec3::ONE; 2];
+        jitter(&mut still, 0.0);
+        assert_eq!(still, [Vec3::ONE; 2]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(crate) const CHUNK: usize = 256;
 
 pub(crate) use emitter::Throat;
 pub use emitter::{Emitter, Sink};
-pub use fill::{Fill, FillError, settle};
+pub use fill::{Fill, FillError, jitter, settle};
 pub(crate) use incompressible::Goal;
 pub use incompressible::{Solved, Tolerances};
 pub use kernels::Kernels;

@@ -13,7 +13,7 @@ use crate::contact::Obstacle;
 use crate::field::Field;
 use crate::fluid::{
     Content, Emitter, Fill, Fluid, FluidSettings, Material, NewParticle, PressureMethod,
-    SettingsError, Sink, Tolerances, settle,
+    SettingsError, Sink, Tolerances, jitter, settle,
 };
 use crate::math::XyzVec;
 use crate::mesh::TriMesh;
@@ -298,6 +298,7 @@ impl Scene {
         if points.len() as f64 > most {
             return Err(too_many((before + points.len()) as f64));
         }
+        jitter(&mut points, fill.jitter * spacing);
         // An incompressible liquid is as dense below as above.
         if fill.settled && fluid.pressure == PressureMethod::WeaklyCompressible {
             let Some(sound_speed) = fluid.sound_speed else {

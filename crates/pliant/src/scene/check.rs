@@ -37,7 +37,8 @@ impl Rule {
             Rule::Positive => v.is_finite() && v > 0.0,
             Rule::NotNegative => v.is_finite() && v >= 0.0,
             Rule::Finite => v.is_finite(),
-            Rule::Between(low, high) => (low..=high).contains(&v),
+            // Limits as the numbers of scenes are: an `f32` of 0.05 is above 0.05.
+            Rule::Between(low, high) => (low as f32..=high as f32).contains(&(v as f32)),
         }
     }
 }
@@ -217,6 +218,7 @@ fn check_fluid(here: &Part<'_>, f: &d::Fluid) -> Result<(), SceneError> {
             here.number("count", count as f64, Rule::Positive)?;
         }
         here.number("concentration", fill.concentration, Rule::Between(0.0, 1.0))?;
+        here.number("jitter", fill.jitter, Rule::Between(0.0, 0.05))?;
     }
     for (i, e) in f.emitter.iter().enumerate() {
         check_emitter(&here.item("emitter", i), e, f)?;

@@ -206,6 +206,11 @@ pub struct Fill {
     /// Concentration of dye or contrast medium, 0 to 1.
     #[serde(default)]
     pub concentration: f32,
+    /// Moves every particle out of the lattice by at most this share of the spacing along
+    /// each axis, at random but always alike: 0.05 at most. A perfect lattice under load is
+    /// a crystal, which gives way in jerks; 0.05 lets it settle at once.
+    #[serde(default)]
+    pub jitter: f32,
     /// Start pressed together by its own weight, as after a long rest on the lowest
     /// point of the fill; for weakly-compressible liquids, needs their `sound_speed`.
     #[serde(default)]
