@@ -1,6 +1,7 @@
 //! Archimedes: how deep things float, how hard water lifts them, what sinks.
 
 use glam::Vec3;
+use pliant::fluid::Tolerances;
 use pliant::mesh::{Cuboid, TetBlock};
 use pliant::solid::{Elastic, SolidModel, SolidSettings};
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, RigidSettings, World};
@@ -13,10 +14,10 @@ pub(super) const CASE: Case = Case {
     name: "buoyancy",
     about: "A box 0.2 m wide and 0.16 m high in a tank of water, at two particle sizes. Let go a \
             tenth of its height too high, it floats with the share of its height below the \
-            surface that its density is of the water's (mean of the last 0.8 s of 2 s; the level \
-            is that of the liquid's volume with what the box displaces). Held under water, it is \
-            lifted by the weight of the water it displaces. Half as heavy again as water, it \
-            sinks to the floor, but for the water caught below.",
+            surface that its density is of the water's (mean of the last second of 6 s, when it has \
+            come to rest; the level is that of the liquid's volume with what the box displaces). \
+            Held under water, it is lifted by the weight of the water it displaces (the same mean). \
+            Half as heavy again as water, it sinks to the floor, but for the water caught below.",
     run,
 };
 
@@ -30,6 +31,9 @@ const TANK: f32 = 0.4;
 const DEPTH: f32 = 0.25;
 const BOX: Vec3 = Vec3::new(0.2, 0.16, 0.2);
 const FRAME: f32 = 0.02;
+/// Frames until all is at rest, and the last ones, whose mean is taken.
+const FRAMES: u32 = 300;
+const MEASURED: u32 = 50;
 const DENSITY: f32 = 1000.0;
 const GRAVITY: f32 = 9.81;
 
@@ -78,9 +82,17 @@ fn tank(spacing: f32) -> Result<World, CliError> {
         surface_tension: 0.0,
         ..Material::WATER
     };
-    let water = world
-        .add_fluid(FluidSettings::new(material, spacing))
-        .map_err(fault)?;
+    // As calm as the scene of water at rest.
+    let tolerances = Tolerances {
+        density: 3e-5,
+        correction: 0.05,
+        ..Tolerances::default()
+    };
+    let settings = FluidSettings {
+        tolerances,
+        ..FluidSettings::new(material, spacing)
+    };
+    let water = world.add_fluid(settings).map_err(fault)?;
     let region = Region::Box {
         min: Vec3::ZERO,
         max: Vec3::new(TANK, DEPTH, TANK),
@@ -125,16 +137,15 @@ fn draft(spacing: f32, ratio: f32) -> Result<f64, CliError> {
         .sum();
     let area = f64::from(TANK * TANK);
     let covered = f64::from(BOX.x * BOX.z) / area;
-    let (mut sum, mut count) = (0.0, 0);
-    for k in 0..100 {
+    let mut sum = 0.0;
+    for k in 0..FRAMES {
         world.step(FRAME)?;
-        if k >= 60 {
+        if k >= FRAMES - MEASURED {
             // level = (volume + draft * base) / area, draft = level - bottom.
             sum += (volume / area - bottom_of(&world)) / (1.0 - covered);
-            count += 1;
         }
     }
-    Ok(sum / f64::from(count) / f64::from(BOX.y))
+    Ok(sum / f64::from(MEASURED) / f64::from(BOX.y))
 }
 
 /// Mean upward force on a body that is held below the surface.
@@ -153,15 +164,14 @@ fn lift(spacing: f32) -> Result<f64, CliError> {
         body.pin_where(|_| true);
     }
     world.clear_bodies();
-    let (mut sum, mut count) = (0.0, 0);
-    for k in 0..60 {
+    let mut sum = 0.0;
+    for k in 0..FRAMES {
         world.step(FRAME)?;
-        if k >= 30 {
+        if k >= FRAMES - MEASURED {
             sum += f64::from(world.force_on_solid(body).y);
-            count += 1;
         }
     }
-    Ok(sum / f64::from(count))
+    Ok(sum / f64::from(MEASURED))
 }
 
 /// Where the bottom of a box comes to rest that is half as heavy again as water, in
