@@ -36,6 +36,7 @@ mod settings;
 mod sph;
 mod stages;
 mod state;
+mod strain;
 mod tension;
 #[cfg(test)]
 mod test_random;

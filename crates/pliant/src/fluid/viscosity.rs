@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::incompressible::{Incompressible, Solved};
 use super::pairs::{ChunkPairs, sum_pairs};
-use super::restoring::Symmetric;
+use super::strain::Symmetric;
 use super::walls::Walls;
 use crate::simd::{Lanes, dispatch};
 
