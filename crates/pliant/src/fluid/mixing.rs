@@ -8,6 +8,7 @@ use super::CHUNK;
 use super::incompressible::Incompressible;
 use super::liquid::Liquid;
 use super::walls::Walls;
+use crate::contact::Wall;
 
 impl Incompressible {
     /// Writes the viscosity of every particle: that of its liquid, thinned by shear,
@@ -23,11 +24,12 @@ impl Incompressible {
         if liquids.iter().any(|l| l.material.thinning.is_some()) {
             self.find_strains();
         }
-        let (v, strains) = (&self.v[..], &self.strains[..]);
-        viscosity
-            .par_chunks_mut(CHUNK)
+        let (x, v, strains) = (&self.x[..], &self.v[..], &self.strains[..]);
+        let nearest = 0.1 * self.kernel.support_radius;
+        (viscosity.par_chunks_mut(CHUNK), &self.pairs.chunks)
+            .into_par_iter()
             .enumerate()
-            .for_each(|(c, viscosity)| {
+            .for_each(|(c, (viscosity, pairs))| {
                 for (k, viscosity) in viscosity.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let kind = liquid[i] as usize;
@@ -35,13 +37,9 @@ impl Incompressible {
                     let mut mu = material.viscosity;
                     if let Some(thinning) = material.thinning {
                         let mut shear = strains[i].shear_rate();
-                        // The liquid that sticks to a wall is not in the sums.
                         for m in walls.of(i).iter().filter(|m| m.no_slip) {
-                            let slip = v[i] - Vec3A::from(m.wall.velocity);
-                            let normal = Vec3A::from(m.wall.normal);
-                            let along = slip - slip.dot(normal) * normal;
-                            let d = m.wall.distance.max(0.1 * self.kernel.support_radius);
-                            shear = shear.max(m.wall.drag * along.length() / d);
+                            let at_wall = shear_at_wall(x, v, i, pairs.of(k), &m.wall, nearest);
+                            shear = shear.max(m.wall.drag * at_wall);
                         }
                         mu = thinning.viscosity(mu, shear);
                     }
@@ -82,4 +80,34 @@ impl Incompressible {
                 }
             });
     }
+}
+
+/// The shear rate of particle `i` before a wall that it sticks to. The liquid on one side and
+/// the wall on the other count by their shares of the kernel; no wall counts as nearer than
+/// `nearest`.
+fn shear_at_wall(
+    x: &[Vec3A],
+    v: &[Vec3A],
+    i: usize,
+    (near, slope): (&[u32], &[f32]),
+    wall: &Wall,
+    nearest: f32,
+) -> f32 {
+    let normal = Vec3A::from(wall.normal);
+    let slip = v[i] - Vec3A::from(wall.velocity);
+    let along = slip - slip.dot(normal) * normal;
+    let speed = along.length();
+    if speed <= 0.0 {
+        return 0.0;
+    }
+    let direction = along / speed;
+    let (mut share, mut shear) = (0.0, 0.0);
+    for (&j, &s) in near.iter().zip(slope) {
+        let j = j as usize;
+        let height = (x[i] - x[j]).dot(normal);
+        share -= s * height * height;
+        shear -= s * height * (v[i] - v[j]).dot(direction);
+    }
+    let beyond = (1.0 - share).max(0.0);
+    ((shear + beyond * speed / wall.distance.max(nearest)) / (share + beyond)).abs()
 }
