@@ -152,6 +152,7 @@ impl World {
                 s.support,
                 s.sound_speed.unwrap_or(0.0),
                 s.numerical_viscosity,
+                s.vorticity,
                 f32::from(u8::from(s.negative_pressure)),
                 f32::from(u8::from(s.density_kernel == DensityKernel::Poly6)),
             ]);

@@ -288,3 +288,38 @@ fn restoring_takes_swings_and_leaves_flows() {
         assert!(change < 1e-5 * n as f64, "{change}");
     }
 }
+
+/// Vorticity confinement spins a whirl up, whatever its direction, leaves rigid rotation and
+/// straight flow alone, and knows nothing of rest.
+#[test]
+fn confinement_spins_whirls_up_and_leaves_other_flows_alone() {
+    let center = Vec3A::splat(6.0 * SPACING);
+    let gain = |flow: &dyn Fn(Vec3A) -> Vec3A| {
+        let mut fluid = prepared(&block(12, 0.05, 0.0), &[]);
+        let solver = fluid.solver.as_mut().unwrap();
+        solver.v = solver.x.iter().map(|p| flow(*p - center)).collect();
+        let before = solver.v.clone();
+        solver.confine_vorticity(1e-3, 0.5);
+        let inner = |p: &Vec3A| (*p - center).abs().max_element() < 3.0 * SPACING;
+        let all = solver.x.iter().zip(before.iter().zip(&solver.v));
+        let changes = all.filter(|(p, _)| inner(p));
+        let (mut change, mut size) = (0.0, 0.0);
+        for (_, (old, new)) in changes {
+            change += old.dot(*new - *old);
+            size += old.length_squared();
+        }
+        change / size.max(1e-12)
+    };
+    for axis in [Vec3A::Z, Vec3A::new(0.6, 0.0, 0.8)] {
+        let whirl = move |d: Vec3A| {
+            let across = d - d.dot(axis) * axis;
+            (-across.length_squared() / (4.0 * SPACING * SPACING)).exp() * axis.cross(d) * 20.0
+        };
+        let gained = gain(&whirl);
+        assert!(gained > 1e-3 && gained < 0.2, "{gained}");
+    }
+    let rotation = gain(&|d| 20.0 * Vec3A::Z.cross(d)).abs();
+    assert!(rotation < 2e-4, "{rotation}");
+    assert_eq!(gain(&|_| Vec3A::X), 0.0);
+    assert_eq!(gain(&|_| Vec3A::ZERO), 0.0);
+}

@@ -42,6 +42,7 @@ mod tension;
 mod test_random;
 mod thinning;
 mod viscosity;
+mod vorticity;
 mod walls;
 mod yielding;
 

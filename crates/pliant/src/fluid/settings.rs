@@ -60,6 +60,9 @@ pub struct FluidSettings {
     /// compressible) or the speed of a fall through half the support radius h
     /// (DFSPH). 0 for none.
     pub numerical_viscosity: f32,
+    /// How strongly whirls are kept alive (incompressible liquids), for the eye: 0 for not at
+    /// all, 0.1 for lively water. Adds energy.
+    pub vorticity: f32,
     /// Let pressure go below zero where the liquid is thinned out, as Grahn 2008
     /// (3.13) literally has it; particles then clump. Off by default.
     pub negative_pressure: bool,
@@ -81,6 +84,7 @@ impl FluidSettings {
             sound_speed: None,
             density_kernel: DensityKernel::default(),
             numerical_viscosity: 0.05,
+            vorticity: 0.0,
             negative_pressure: false,
             max_particles: 10_000_000,
         }
@@ -134,6 +138,9 @@ impl FluidSettings {
                 self.numerical_viscosity,
                 "0 or a small number such as 0.05",
             );
+        }
+        if !(0.0..=1.0).contains(&self.vorticity) {
+            return error("vorticity", self.vorticity, "0 to 1, such as 0.1");
         }
         let Tolerances {
             density,

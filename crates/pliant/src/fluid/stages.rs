@@ -99,6 +99,9 @@ impl Fluid {
             return;
         };
         solver.load_velocities(head(&self.velocity, n));
+        if self.settings.vorticity > 0.0 {
+            solver.confine_vorticity(dt, self.settings.vorticity);
+        }
         self.viscosity.resize(n, 0.0);
         solver.find_viscosity(
             &self.liquids,

@@ -196,6 +196,7 @@ impl Scene {
             sound_speed: f.sound_speed,
             density_kernel: f.density_kernel,
             numerical_viscosity: f.numerical_viscosity,
+            vorticity: f.vorticity,
             negative_pressure: f.negative_pressure,
             max_particles: f.max_particles,
         };

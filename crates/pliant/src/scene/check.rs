@@ -248,6 +248,7 @@ fn check_companion(here: &Part<'_>, f: &d::Fluid, first: &d::Fluid) -> Result<()
             f.numerical_viscosity,
             first.numerical_viscosity,
         ),
+        ("vorticity", f.vorticity, first.vorticity),
         ("density_error", f.density_error, first.density_error),
         (
             "divergence_error",

@@ -171,6 +171,9 @@ pub struct Fluid {
     /// Extra viscosity against particle noise (α of Monaghan 1992).
     #[serde(default = "defaults::numerical_viscosity")]
     pub numerical_viscosity: f32,
+    /// Keeps whirls alive, for the eye: 0 for not at all, 0.1 for lively water (dfsph).
+    #[serde(default)]
+    pub vorticity: f32,
     /// Allow pressures below zero, as Grahn 2008 literally has it.
     #[serde(default)]
     pub negative_pressure: bool,
