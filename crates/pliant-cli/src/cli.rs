@@ -119,6 +119,9 @@ pub struct RunArgs {
     /// Simulated seconds, if not those of the scene
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub duration: Option<f64>,
+    /// End as soon as nothing has been faster than this for ten frames, in m/s
+    #[arg(long, value_name = "SPEED")]
+    pub until_still: Option<f32>,
     /// Number of threads [default: all cores]
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub threads: Option<usize>,

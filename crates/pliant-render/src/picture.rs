@@ -221,9 +221,16 @@ impl<'a> Frame<'a> {
                 gloss: 0.22,
             },
             Seen::Triangle(i) => {
-                let mesh = self.opaque.triangles[i as usize].mesh as usize;
+                let triangle = &self.opaque.triangles[i as usize];
+                let surface = &self.scene.meshes[triangle.mesh as usize];
+                let own = surface.colour.to_vec();
+                let colour = surface.shades.map_or(own, |shades| {
+                    let shade = |v: u32| shades.get(v as usize).map_or(own, |c| c.to_vec());
+                    let corners = surface.mesh.triangles[triangle.number as usize];
+                    triangle.mixed(at, corners.map(shade))
+                });
                 Material {
-                    colour: self.scene.meshes[mesh].colour.to_vec(),
+                    colour,
                     gloss: 0.12,
                 }
             }
@@ -372,7 +379,7 @@ fn project_meshes(
         let mesh = surface.mesh;
         let vertices: Vec<Vec3> = mesh.vertices.iter().map(|&v| view.to_view(v)).collect();
         let normals = corner_normals(mesh, view, surface.smooth);
-        for (t, n) in mesh.triangles.iter().zip(normals) {
+        for (number, (t, n)) in mesh.triangles.iter().zip(normals).enumerate() {
             let [Some(&a), Some(&b), Some(&c)] = t.map(|v| vertices.get(v as usize)) else {
                 continue;
             };
@@ -380,7 +387,7 @@ fn project_meshes(
             if rect.is_empty() {
                 continue;
             }
-            if let Some(triangle) = Triangle::new(view, [a, b, c], n, m as u32) {
+            if let Some(triangle) = Triangle::new(view, [a, b, c], n, [m as u32, number as u32]) {
                 found.0.push(triangle);
                 found.1.push(rect);
             }

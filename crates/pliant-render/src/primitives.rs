@@ -63,11 +63,18 @@ pub(crate) struct Triangle {
     determinant: f64,
     normals: [Vec3; 3],
     pub mesh: u32,
+    /// Its number in the mesh.
+    pub number: u32,
 }
 
 impl Triangle {
     /// `None` if the triangle is edge-on, degenerate or not finite.
-    pub fn new(view: &View, corners: [Vec3; 3], normals: [Vec3; 3], mesh: u32) -> Option<Triangle> {
+    pub fn new(
+        view: &View,
+        corners: [Vec3; 3],
+        normals: [Vec3; 3],
+        [mesh, number]: [u32; 2],
+    ) -> Option<Triangle> {
         let v = corners.map(|c| c.as_dvec3());
         let planes = [v[1].cross(v[2]), v[2].cross(v[0]), v[0].cross(v[1])];
         let determinant = v[0].dot(planes[0]);
@@ -83,6 +90,7 @@ impl Triangle {
             determinant: determinant.abs(),
             normals,
             mesh,
+            number,
         })
     }
 
@@ -114,13 +122,19 @@ impl Triangle {
     pub fn surface(&self, pixel: Vec2) -> (f32, Vec3) {
         let w = self.weights(pixel).map(|w| w.max(0.0));
         let sum = w[0] + w[1] + w[2];
-        let share = |k: usize| (w[k] / sum) as f32;
-        let normal =
-            self.normals[0] * share(0) + self.normals[1] * share(1) + self.normals[2] * share(2);
+        let normal = self.mixed(pixel, self.normals);
         (
             (self.determinant / sum) as f32,
             normal.normalize_or(Vec3::NEG_Z),
         )
+    }
+
+    /// What the corners have, mixed at a pixel coordinate, which may lie slightly outside.
+    pub fn mixed(&self, pixel: Vec2, of_corners: [Vec3; 3]) -> Vec3 {
+        let w = self.weights(pixel).map(|w| w.max(0.0));
+        let sum = w[0] + w[1] + w[2];
+        let share = |k: usize| (w[k] / sum) as f32;
+        of_corners[0] * share(0) + of_corners[1] * share(1) + of_corners[2] * share(2)
     }
 
     /// The pixels a triangle with these view-space corners can cover.
@@ -240,8 +254,8 @@ mod tests {
             p(-20.0, 20.0),
         );
         let n = [Vec3::NEG_Z; 3];
-        let one = Triangle::new(&view, [a, b, c], n, 0).unwrap();
-        let two = Triangle::new(&view, [a, c, d], n, 0).unwrap();
+        let one = Triangle::new(&view, [a, b, c], n, [0, 0]).unwrap();
+        let two = Triangle::new(&view, [a, c, d], n, [0, 1]).unwrap();
         let mut covered = 0;
         for (x, y) in PixelRect::around([0.0; 2], [1e9; 2], 200, 100).pixels() {
             let s = Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
@@ -261,7 +275,7 @@ mod tests {
             Vec3::new(50.0, -1.0, -5.0),
             Vec3::new(0.0, -1.0, 500.0),
         ];
-        let floor = Triangle::new(&view, corners, [Vec3::Y; 3], 0).unwrap();
+        let floor = Triangle::new(&view, corners, [Vec3::Y; 3], [0, 0]).unwrap();
         for y in [60.5, 75.5, 99.5] {
             let pixel = Vec2::new(100.0, y);
             let expected = -1.0 / view.ray(pixel).y;

@@ -42,6 +42,8 @@ pub struct MeshSurface<'a> {
     pub mesh: &'a TriMesh,
     /// Its colour.
     pub colour: Colour,
+    /// Colours of the vertices in its place, if it is solid.
+    pub shades: Option<&'a [Colour]>,
     /// 1 is solid; less lets things behind shine through, most where the surface
     /// faces the camera and least along its outline, like glass.
     pub opacity: f32,

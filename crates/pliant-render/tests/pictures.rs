@@ -42,6 +42,7 @@ fn glass(mesh: &TriMesh, colour: Colour, opacity: f32) -> MeshSurface<'_> {
     MeshSurface {
         mesh,
         colour,
+        shades: None,
         opacity,
         smooth: false,
     }

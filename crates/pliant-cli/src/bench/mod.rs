@@ -6,6 +6,7 @@ mod colon;
 mod coupling;
 mod dam_break;
 mod fem;
+mod hash_size;
 mod nearest;
 mod neighbours;
 #[cfg(feature = "peers")]

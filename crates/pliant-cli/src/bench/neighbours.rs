@@ -140,7 +140,7 @@ pub struct CellGridRow {
     pub bytes_per_point: f64,
 }
 
-/// Prints both experiments and the engine's grid.
+/// Prints both experiments, the size of the table and the engine's grid.
 pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
     let first = |case| [("bench", "neighbours"), ("case", case)];
     out.table(
@@ -164,6 +164,7 @@ pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
         "Mesit 2010 found the best rate at about one point per cell. Here smaller cells are better \
          still: the table is flat, so that clearing it costs little.",
     );
+    super::hash_size::bench(args, out)?;
     out.table(
         "Neighbour search: the engine's cell grid",
         "A block of liquid with about 33 neighbours per point.",
@@ -397,7 +398,7 @@ fn cells_per_axis(cell_side: f32) -> u32 {
 }
 
 /// Median of `repeats` results of `measure`, after one that is thrown away.
-fn median_ms(repeats: usize, mut measure: impl FnMut() -> f64) -> f64 {
+pub(super) fn median_ms(repeats: usize, mut measure: impl FnMut() -> f64) -> f64 {
     measure();
     let mut times: Vec<f64> = (0..repeats).map(|_| measure()).collect();
     times.sort_unstable_by(f64::total_cmp);

@@ -2,15 +2,15 @@
 
 use glam::Vec3;
 use pliant::math::Aabb;
-use pliant::scene::description::Colouring;
+use pliant::scene::description::{BodyColouring, Colouring};
 use pliant::scene::{Built, Scene};
 use pliant::world::Matter;
 use pliant_render::{
-    ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours, Spheres,
+    Colour, ColourMap, Ground, Image, Legend, MeshSurface, Scene as Picture, SphereColours, Spheres,
 };
 
 use super::Painter;
-use super::body::bodies;
+use super::body::{bodies, values_of_bodies};
 
 /// The colours of particles.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,32 @@ impl Colours {
             },
             range: c.speed_range.unwrap_or((0.5 * fall).max(0.01)),
         }
+    }
+}
+
+/// How a quantity of bodies is shown.
+struct Shown {
+    scalar: &'static str,
+    title: &'static str,
+    map: ColourMap,
+    range: (f32, f32),
+}
+
+fn shown(colouring: BodyColouring) -> Option<Shown> {
+    match colouring {
+        BodyColouring::Plain => None,
+        BodyColouring::Bumpiness => Some(Shown {
+            scalar: "bumpiness",
+            title: "bumpiness [degrees]",
+            map: ColourMap::Meadow,
+            range: (0.0, 30.0),
+        }),
+        BodyColouring::Stretch => Some(Shown {
+            scalar: "stretch",
+            title: "edges / at the start",
+            map: ColourMap::CoolWarm,
+            range: (0.7, 1.3),
+        }),
     }
 }
 
@@ -71,8 +97,26 @@ impl Painter {
         })
     }
 
-    /// The bar that explains the colours of particles, if there can be any.
+    /// The colours of the points of every body, if they show a quantity.
+    fn shades(&self, built: &Built) -> Vec<Option<Vec<Colour>>> {
+        let Some(shown) = shown(self.picture.bodies) else {
+            return built.world.matter().map(|_| None).collect();
+        };
+        let colour = |value: f32| shown.map.colour_in(value, shown.range);
+        let colours = |values: Vec<f32>| values.into_iter().map(colour).collect();
+        let values = values_of_bodies(built, shown.scalar);
+        values.into_iter().map(|v| v.map(colours)).collect()
+    }
+
+    /// The bar that explains the colours of particles, if there can be any, or of bodies.
     pub(super) fn legend(&self, built: &Built) -> Option<Legend> {
+        if let Some(shown) = shown(self.picture.bodies) {
+            return Some(Legend {
+                title: shown.title.into(),
+                map: shown.map,
+                range: shown.range,
+            });
+        }
         particles(built).next().map(|_| Legend {
             title: "speed [m/s]".into(),
             map: self.quick.map,
@@ -100,17 +144,19 @@ impl Painter {
         };
         picture.spheres.extend(self.spheres(built, &speeds));
         let bodies = bodies(built);
+        let shades = self.shades(built);
         // Bodies that were added later are opaque.
         let opacities = built.body_opacity.iter().chain(std::iter::repeat(&1.0));
-        let seen = bodies.iter().zip(opacities).filter(|(_, o)| **o > 0.0);
-        picture
-            .meshes
-            .extend(seen.map(|((mesh, colour), opacity)| MeshSurface {
+        let seen = bodies.iter().zip(&shades).zip(opacities);
+        for (((mesh, colour), shades), opacity) in seen.filter(|(_, o)| **o > 0.0) {
+            picture.meshes.push(MeshSurface {
                 mesh,
                 colour: *colour,
+                shades: shades.as_deref(),
                 opacity: *opacity,
                 smooth: true,
-            }));
+            });
+        }
         let surfaces = super::surfaces(built);
         let walls = built.obstacles.iter().zip(&self.walls).zip(&surfaces);
         for (((_, opacity), colour), surface) in walls {
@@ -120,6 +166,7 @@ impl Painter {
                 picture.meshes.push(MeshSurface {
                     mesh,
                     colour: *colour,
+                    shades: None,
                     opacity: *opacity,
                     smooth: mesh.triangles.len() > 100,
                 });

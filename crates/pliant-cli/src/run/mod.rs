@@ -31,6 +31,8 @@ pub use recorder::{data_file, film_file};
 
 /// Length in seconds of a step that is made only to see whether it can be.
 const TRIAL_STEP: f32 = 1e-9;
+/// Frames in a row that must be slow before a world counts as still.
+const STILL_FRAMES: u32 = 10;
 
 /// What a run did: the summary, and the last line of `--json`.
 #[derive(Clone, Debug, Serialize)]
@@ -147,7 +149,7 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
     let substeps_at_start = built.world.steps().1;
     let start_s = started.elapsed().as_secs_f64();
     let mut way = Way::new(&built);
-    while built.world.steps().0 < frames && !stop.load(Ordering::SeqCst) {
+    while built.world.steps().0 < frames && !way.is_still() && !stop.load(Ordering::SeqCst) {
         // The state that is kept if this frame fails: a step that fails leaves none.
         let good = recorder
             .as_ref()
@@ -203,10 +205,10 @@ fn run_scene(args: &RunArgs, started: Instant) -> Result<Summary, CliError> {
         kinetic_j: totals.kinetic,
         energy_change_j: energy(&built) - energy_at_start,
         max_speed_m_per_s: totals.max_speed,
-        step_limit: way.limit,
+        step_limit: way.limit.clone(),
         probes: probes::last_values(&built),
         hash: built.world.hash().to_string(),
-        interrupted: steps_done < frames,
+        interrupted: steps_done < frames && !way.is_still(),
         out: folder.as_ref().map(|f| f.path().display().to_string()),
     };
     if let Some(folder) = &folder {
@@ -238,6 +240,8 @@ struct Way {
     leaked: usize,
     /// What limited the last sub-step.
     limit: String,
+    /// Frames since anything was faster than `--until-still` asks for.
+    still: u32,
 }
 
 impl Way {
@@ -249,7 +253,12 @@ impl Way {
             writing: Duration::ZERO,
             leaked: built.world.leaked(),
             limit: String::new(),
+            still: 0,
         }
+    }
+
+    fn is_still(&self) -> bool {
+        self.still >= STILL_FRAMES
     }
 
     /// Makes the next frame and writes it.
@@ -266,6 +275,9 @@ impl Way {
         self.frames += 1;
         self.simulated += f64::from(scene.description.frame);
         self.limit = report.limit.to_string();
+        let slow = |speed: f32| built.world.totals().max_speed <= speed;
+        let slow = args.until_still.is_some_and(slow);
+        self.still = if slow { self.still + 1 } else { 0 };
         let clock = Instant::now();
         self.leaked = self.leaked.max(built.world.leaked());
         if let Some(recorder) = recorder {

@@ -294,3 +294,42 @@ fn a_reader_that_goes_away_is_no_error() {
     }
     drop(folder);
 }
+
+/// A ball that hangs in the air without weight: still from the start.
+const BALL: &str = r#"
+title = "A ball"
+duration = 1.0
+frame = 0.01
+gravity = { acceleration = [0, 0, 0] }
+[[soft]]
+name = "ball"
+shape = { ball = { center = [0, 0.2, 0], radius = 0.1, cuts = 1 } }
+controls = { alpha = 1, beta = 0, gamma = 0, delta = 1 }
+"#;
+
+#[test]
+fn ends_when_nothing_moves_any_more() {
+    let folder = Folder::new("run-still");
+    folder.write("ball.toml", BALL);
+    let run = folder
+        .pliant("run ball.toml --dry --json --until-still 0.001")
+        .fine();
+    let summary = run.json();
+    assert_eq!(summary["frames"], 10);
+    assert_eq!(summary["interrupted"], false);
+}
+
+#[test]
+fn bodies_are_coloured_by_their_bumps() {
+    let folder = Folder::new("run-bumps");
+    folder.write("ball.toml", BALL);
+    let picture = |set: &str| {
+        folder
+            .pliant(&format!(
+                "run ball.toml --out o --force --duration 0.01 {set}"
+            ))
+            .fine();
+        std::fs::read(folder.path("o/frames/frame_00001.png")).unwrap()
+    };
+    assert_ne!(picture(""), picture("--set picture.bodies=bumpiness"));
+}

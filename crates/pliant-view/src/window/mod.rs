@@ -7,6 +7,7 @@
 
 mod capture;
 mod desk;
+mod lungs;
 mod panels;
 mod plots;
 mod sign;

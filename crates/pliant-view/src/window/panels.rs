@@ -4,6 +4,7 @@ use egui::{Button, Color32, Key, Rect, RichText, ScrollArea, Slider, Ui, vec2};
 use pliant::scene::SHIPPED;
 
 use super::desk::{Desk, Tool, Wish};
+use super::lungs;
 use super::sign::Sign;
 use super::trace::Trace;
 use crate::look::Mode;
@@ -39,6 +40,7 @@ pub(super) fn panels(
                     display(ui, desk, now, trace);
                     tools(ui, desk, now, trace);
                     inspector(ui, desk, now);
+                    lungs::show(ui, &now.setup, desk.plots.probes_now());
                     parameters(ui, desk, now, simulation, trace);
                 });
             });
@@ -47,7 +49,7 @@ pub(super) fn panels(
     ui.available_rect_before_wrap()
 }
 
-fn heading(ui: &mut Ui, text: &str) {
+pub(super) fn heading(ui: &mut Ui, text: &str) {
     ui.add_space(6.0);
     ui.label(RichText::new(text).strong().size(14.0));
     ui.separator();

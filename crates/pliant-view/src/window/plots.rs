@@ -35,6 +35,11 @@ impl Plots {
         self.probe = 0;
     }
 
+    /// What the probes have read last.
+    pub fn probes_now(&self) -> &[f64] {
+        self.samples.back().map_or(&[], |s| &s.probes)
+    }
+
     pub fn add(&mut self, samples: Vec<Sample>) {
         for sample in samples {
             // Back to the start, or to an earlier state.

@@ -11,7 +11,7 @@ pub use super::obstacle_keys::{
     Coating, Index, Interpolation, Keyframe, Motion, Obstacle, Oscillation, Peristalsis, Shape,
 };
 pub use super::picture_keys::{
-    Camera, Colouring, MeshFormat, Output, Picture, Style, VolumeUnit, Xray,
+    BodyColouring, Camera, Colouring, MeshFormat, Output, Picture, Style, VolumeUnit, Xray,
 };
 pub use super::rigid_keys::{LiquidLaw, Rigid};
 pub use super::soft_keys::{Copies, Soft, SoftPin, SoftShape};

@@ -54,6 +54,8 @@ pub struct Picture {
     pub animation: bool,
     /// Draw particles in stills, instead of the liquid's surface.
     pub particles: bool,
+    /// What the colours of soft bodies show in quick pictures.
+    pub bodies: BodyColouring,
     /// How X-ray pictures are made.
     pub xray: Xray,
 }
@@ -67,9 +69,24 @@ impl Default for Picture {
             every: 1,
             animation: false,
             particles: false,
+            bodies: BodyColouring::default(),
             xray: Xray::default(),
         }
     }
+}
+
+/// What the colours of soft bodies show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyColouring {
+    /// Nothing: each has a colour of its own.
+    #[default]
+    Plain,
+    /// The angle between the normal of each point and that of its neighbours: waves and
+    /// bumps (the gradient map of Mesit 2010).
+    Bumpiness,
+    /// Lengths of edges over those at the start.
+    Stretch,
 }
 
 /// Kinds of pictures.

@@ -199,6 +199,7 @@ impl Soft {
         self.solve(&force, &mut change, h);
         (self.force, self.change) = (force, change);
         if self.breath.is_some() {
+            self.keep_shape(h);
             self.breathe(h);
         } else if physical {
             self.yield_to_gas(h);

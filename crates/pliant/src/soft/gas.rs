@@ -3,6 +3,7 @@
 
 use glam::{DVec3, Vec3, Vec3A};
 
+use super::lung::Wall;
 use super::parallel::{fill, sum};
 use super::settings::VolumeMeasure;
 use super::state::Soft;
@@ -80,30 +81,46 @@ impl Soft {
         (f64::from(share) * amount / room.max(1e-30)) as f32 - v.outside
     }
 
-    /// Finds the pressure of a lung that brings its volume where it should be, or as far
+    /// Finds the pressures in a lung that bring its volume where it should be, or as far
     /// as the muscles can, from how the volume changes without any and with one Pa.
     pub(super) fn breathe(&mut self, h: f32) {
-        let gamma = self.settings.controls.gamma;
-        let volume = self.enclosed as f32;
-        let mut force = std::mem::take(&mut self.force);
+        let (Some(lung), Some(mut breath)) = (self.settings.volume.lung.clone(), self.breath)
+        else {
+            return;
+        };
         let mut response = std::mem::take(&mut self.response);
         response.resize(self.len(), Vec3A::ZERO);
-        fill(&mut force, |i| gamma * self.gradient[i]);
-        self.solve(&force, &mut response, h);
+        let gradient = std::mem::take(&mut self.gradient);
+        self.solve(&gradient, &mut response, h);
+        self.gradient = gradient;
         let Pair(rate, answer) = sum(self.len(), |i| {
             let g = self.gradient[i];
             let now = self.velocity[i] + self.change[i];
             Pair(f64::from(g.dot(now)), f64::from(g.dot(response[i])))
         });
-        if let (Some(lung), Some(breath)) = (&self.settings.volume.lung, &mut self.breath) {
-            let drive = breath.advance(lung, volume, h);
-            let resistance = f64::from(lung.airway_resistance());
-            self.pressure = drive.pressure(rate, answer, resistance);
-        }
+        let controls = self.settings.controls;
+        let volume = self.enclosed as f32;
+        let more = volume - breath.rest;
+        let [chest, tissue] = lung.elastances();
+        let strength = controls.alpha * lung.condition.stiffness() / lung.balanced_at;
+        let recoil = super::CM_H2O * lung.recoil;
+        let wall = Wall {
+            rate,
+            response: answer,
+            gamma: controls.gamma.into(),
+            chest: (breath.chest - chest * more).into(),
+            tissue: (strength * (recoil + tissue * more)).into(),
+            stiffness: [chest, strength * tissue].map(|e| f64::from(h * e)),
+            resistance: lung.airway_resistance().into(),
+        };
+        let drive = breath.advance(&lung, volume, h);
+        let [gas, outwards] = wall.pressures(&drive);
+        self.breath = Some(breath);
+        self.pressure = gas as f32;
         for (change, response) in self.change.iter_mut().zip(&response) {
-            *change += self.pressure * *response;
+            *change += outwards as f32 * *response;
         }
-        (self.force, self.response) = (force, response);
+        self.response = response;
     }
 
     /// The gas answers to the volume at the end of the sub-step, not at its start: a change

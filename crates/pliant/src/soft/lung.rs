@@ -2,10 +2,14 @@
 //!
 //! The volume to be reached follows the sigmoid pressure-volume curve of Venegas et
 //! al. 1998. Mesit 2010 switches the amount of gas between two values; here every
-//! sub-step finds the pressure that brings the volume there, within the effort that
-//! the muscles have. A normal breath is let out without effort: the pressure falls no
-//! lower than the one that holds the lung open at rest, and what drives the air out is
-//! the recoil of the tissue.
+//! sub-step finds the effort of the muscles that brings the volume there, as far as they
+//! can.
+//!
+//! A lung is full of tissue, a foam whose pull on the surface grows with the volume, times
+//! α. Springs of the surface alone do not do: a bag that is not round takes in a fifth more
+//! without any of them getting longer, and has no reason to give it back. The chest around
+//! it holds it open, the less the larger it is. Both are in balance at the volume of the
+//! start; a normal breath is let out without effort, to where they are in balance again.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,12 +51,18 @@ pub struct Lung {
     /// volume while breathing out. The tidal volume is then that of the curve.
     #[serde(skip)]
     pub patient: Option<Vec<[f32; 3]>>,
-    /// Pressure that holds the lung open at rest.
+    /// Pull of the tissue at the start, with which the chest is in balance.
     pub recoil: f32,
-    /// α at which the recoil is just that at the start. Springs are stretched
-    /// accordingly.
+    /// Volume per pressure by which the tissue gives way, in l/cmH2O.
+    pub compliance: f32,
+    /// The same of the chest around it.
+    pub chest_compliance: f32,
+    /// Shear modulus of the tissue, in cmH2O: how it keeps its shape. Inflated lungs have
+    /// about 0.7 of their recoil (Lai-Fook et al. 1976).
+    pub shear: f32,
+    /// α at which the tissue pulls as above; otherwise in proportion to it.
     pub balanced_at: f32,
-    /// Largest pressure of the muscles beyond the recoil.
+    /// Largest pressure of the muscles beyond that of the chest.
     pub effort: f32,
     /// Resistance of the airways, in cmH2O s/l.
     pub resistance: f32,
@@ -75,6 +85,9 @@ impl Default for Lung {
             span: 40.0,
             patient: None,
             recoil: 5.0,
+            compliance: 0.1,
+            chest_compliance: 0.1,
+            shear: 3.5,
             balanced_at: 1.0,
             effort: 25.0,
             resistance: 2.0,
@@ -90,7 +103,7 @@ pub enum Condition {
     /// Nothing.
     #[default]
     Healthy,
-    /// Stiff tissue: three times the recoil per volume.
+    /// Stiff tissue: three times the pull, so that the lung is small and takes in less.
     Fibrosis,
     /// Floppy tissue: a third of it, so that the lung stays too full.
     Emphysema,
@@ -148,6 +161,8 @@ impl Lung {
             ("tidal", self.tidal),
             ("range", self.range),
             ("span", self.span),
+            ("compliance", self.compliance),
+            ("chest_compliance", self.chest_compliance),
             ("balanced_at", self.balanced_at),
             ("effort", self.effort),
         ];
@@ -157,6 +172,7 @@ impl Lung {
             ("inhale_inflection", self.inhale_inflection),
             ("exhale_inflection", self.exhale_inflection),
             ("recoil", self.recoil),
+            ("shear", self.shear),
             ("resistance", self.resistance),
         ];
         let wrong = |key, value, right| Err(LungError::Number { key, value, right });
@@ -234,6 +250,12 @@ impl Lung {
         (sigmoid(self.span * x) - low) / (high - low)
     }
 
+    /// Pa by which the tissue of a lung and the chest around it answer to a m³: of the
+    /// chest, of the tissue.
+    pub(super) fn elastances(&self) -> [f32; 2] {
+        [self.chest_compliance, self.compliance].map(|c| CM_H2O / (LITRE * c))
+    }
+
     /// Pressure lost per flow in the airways, in Pa s/m³.
     pub(super) fn airway_resistance(&self) -> f32 {
         CM_H2O / LITRE * self.resistance * self.condition.resistance()
@@ -268,8 +290,8 @@ pub(super) struct Breath {
     pub clock: f64,
     /// Volume at rest, FRC, in m³.
     pub rest: f32,
-    /// Pressure that holds it at that volume, in Pa.
-    pub recoil: f32,
+    /// Pressure of the chest at that volume, in Pa.
+    pub chest: f32,
     /// Stays at rest instead of breathing.
     pub resting: bool,
     /// Volume asked for in m³.
@@ -282,9 +304,9 @@ pub(super) struct Breath {
 }
 
 impl Breath {
-    pub fn new(rest: f32, recoil: f32) -> Breath {
+    pub fn new(rest: f32, chest: f32) -> Breath {
         Breath {
-            recoil,
+            chest,
             resting: false,
             clock: 0.0,
             rest,
@@ -297,7 +319,7 @@ impl Breath {
     /// Goes on by `h` seconds at the present volume, and returns what the muscles do.
     pub fn advance(&mut self, lung: &Lung, volume: f32, h: f32) -> Drive {
         if self.resting {
-            let most = self.recoil + CM_H2O * lung.effort;
+            let most = self.chest + CM_H2O * lung.effort;
             return Drive {
                 rate: (self.rest - volume) / FOLLOWING,
                 least: -most,
@@ -334,16 +356,16 @@ impl Breath {
         }
         self.target = self.rest + bottom + filled * (top - bottom);
         self.clock += f64::from(h);
-        let (recoil, effort) = (self.recoil, CM_H2O * lung.effort);
+        let effort = CM_H2O * lung.effort;
         let forced = deep(phase.0);
         // A normal exhalation is passive: muscles brake it, and let go with the air that is
-        // left to go. At its end nothing but recoil is there, and tissue that pulls harder
-        // than that makes the lung smaller than it was.
+        // left to go. At its end only tissue and chest are there, and tissue that pulls
+        // harder than it should makes the lung smaller than it was.
         let braking = if inhaling || forced { 1.0 } else { filled };
         Drive {
             rate: (self.target - volume) / h.max(FOLLOWING),
-            least: if forced { recoil - effort } else { recoil },
-            most: recoil + braking * effort,
+            least: if forced { -effort } else { 0.0 },
+            most: braking * effort,
         }
     }
 }
@@ -359,18 +381,45 @@ pub(super) struct Drive {
     pub most: f32,
 }
 
-impl Drive {
-    /// The pressure in the lung in Pa, if the volume would change by `rate` without any
-    /// and by `response` more per Pa, through airways of this resistance.
-    pub fn pressure(&self, rate: f64, response: f64, resistance: f64) -> f32 {
-        if response <= 0.0 {
-            return self.least;
-        }
-        let wanted = f64::from(self.rate);
-        let driving = (wanted - rate) / response + resistance * wanted;
-        let driving = driving.clamp(self.least.into(), self.most.into());
-        let flow = (rate + response * driving) / (1.0 + response * resistance);
-        (driving - resistance * flow) as f32
+/// What the surface of a lung does in a sub-step, and what acts on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wall {
+    /// Change of the volume in m³/s without any pressure.
+    pub rate: f64,
+    /// More of it per Pa.
+    pub response: f64,
+    /// γ: how much the gas counts.
+    pub gamma: f64,
+    /// Pressure of the chest now, in Pa.
+    pub chest: f64,
+    /// Pull of the tissue now, in Pa.
+    pub tissue: f64,
+    /// How much less the chest and how much more the tissue will press and pull at the end
+    /// of the sub-step, per m³/s.
+    pub stiffness: [f64; 2],
+    /// Pressure lost in the airways, per m³/s.
+    pub resistance: f64,
+}
+
+impl Wall {
+    /// The pressure of the gas and all that pushes outwards, in Pa: both at the end of the
+    /// sub-step, with the change of volume that they make.
+    pub fn pressures(&self, drive: &Drive) -> [f64; 2] {
+        let [chest, tissue] = self.stiffness;
+        let given_back = self.gamma * (chest + self.resistance) + tissue;
+        let slowed = 1.0 + self.response * given_back;
+        let passive = self.rate + self.response * (self.gamma * self.chest - self.tissue);
+        let effect = self.gamma * self.response;
+        let (least, most) = (f64::from(drive.least), f64::from(drive.most));
+        let muscles = if effect > 0.0 {
+            let wanted = f64::from(drive.rate) * slowed - passive;
+            (wanted / effect).clamp(least, most)
+        } else {
+            least
+        };
+        let rate = (passive + effect * muscles) / slowed;
+        let gas = self.chest + muscles - (chest + self.resistance) * rate;
+        [gas, self.gamma * gas - self.tissue - tissue * rate]
     }
 }
 

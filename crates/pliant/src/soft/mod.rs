@@ -7,7 +7,7 @@
 //!   (`around.rs`, `lanes.rs`); `gas.rs` what fills them; `integrate.rs` the integrators;
 //!   `moments.rs` what keeps momentum; `fluidity.rs` the SPH of the skin; `parallel.rs`
 //!   loops and sums whose bits do not depend on threads.
-//! - `lung.rs`: how a lung breathes.
+//! - `lung.rs`: how a lung breathes; `tissue.rs` what is in it.
 //! - `contact.rs`: points against obstacles; `collide.rs`, `pairs.rs`: bodies against
 //!   each other.
 //! - `models/`: the seven models that Mesit 2010 maps onto its own.
@@ -33,6 +33,7 @@ mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tissue;
 mod topology;
 
 pub(crate) use collide::collide;

@@ -73,6 +73,8 @@ pub struct Soft {
     pub(super) room: Vec<f32>,
     pub(super) thickness: f32,
     pub(super) rest_volume: f64,
+    /// Area at the start in m².
+    pub(super) rest_area: f32,
     /// How many of the settings' changes have been made.
     pub(super) changed: usize,
     /// Seconds that it has moved.
@@ -116,16 +118,15 @@ impl Soft {
         tets: &[[u32; 4]],
     ) -> Result<Soft, SoftError> {
         settings.check()?;
-        let mut topology = Topology::of(&mesh, &settings)?;
+        let topology = Topology::of(&mesh, &settings)?;
         let n = mesh.vertices.len();
         let volume = f64::from(mesh.volume());
+        let triangles = 0..mesh.triangles.len();
+        let area = triangles.map(|t| 0.5 * mesh.area_normal(t).length()).sum();
         let position: Vec<Vec3A> = mesh.vertices.iter().map(|&v| v.into()).collect();
-        if let Some(lung) = &settings.volume.lung {
-            if topology.open_edges > 0 || volume <= 0.0 {
-                let message = "a lung needs a closed surface that faces outwards";
-                return Err(SoftError::Mesh(message.into()));
-            }
-            stretch_against(&mut topology, &position, lung, volume)?;
+        if settings.volume.lung.is_some() && (topology.open_edges > 0 || volume <= 0.0) {
+            let message = "a lung needs a closed surface that faces outwards";
+            return Err(SoftError::Mesh(message.into()));
         }
         let stiffness = (0..n)
             .map(|i| topology.stiff_links_of(i).map(|l| l.1).sum())
@@ -161,6 +162,7 @@ impl Soft {
             fluid: None,
             room: vec![0.0; n],
             rest_volume: volume,
+            rest_area: area,
             changed: 0,
             clock: 0.0,
             pressure: 0.0,
@@ -174,7 +176,7 @@ impl Soft {
             &soft.surface_fluid(),
             soft.topology.mean_edge,
         ));
-        soft.find_recoil();
+        soft.find_balance();
         soft.position_view.resize(n);
         soft.velocity_view.resize(n);
         soft.refresh_views();
@@ -182,9 +184,9 @@ impl Soft {
     }
 
     /// Lets a lung come to rest at its volume, healthy and with the α at which it is
-    /// balanced, and notes the pressure that this takes: a surface that is not round
-    /// needs less than the springs were stretched for.
-    fn find_recoil(&mut self) {
+    /// balanced, and notes the pressure of the chest that this takes: the skin has its say
+    /// besides the tissue.
+    fn find_balance(&mut self) {
         let Some(lung) = self.settings.volume.lung.clone() else {
             return;
         };
@@ -213,8 +215,8 @@ impl Soft {
         self.change.fill(Vec3A::ZERO);
         self.previous.copy_from_slice(&self.position);
         (self.clock, self.changed) = (0.0, 0);
-        let recoil = 2.0 * pressures / RESTING_STEPS as f32;
-        self.breath = Some(Breath::new(self.rest_volume as f32, recoil));
+        let chest = 2.0 * pressures / RESTING_STEPS as f32;
+        self.breath = Some(Breath::new(self.rest_volume as f32, chest));
     }
 
     pub(super) fn surface_fluid(&self) -> Surface<'_> {
@@ -433,36 +435,6 @@ impl Soft {
         copy(&self.position, &mut self.position_view);
         copy(&self.velocity, &mut self.velocity_view);
     }
-}
-
-/// Shortens springs at rest so that at `balanced_at` they hold the recoil pressure at
-/// the volume of the start: by virtual work of a uniform growth,
-/// `α Σ k l (l - l0) = 3 p V`.
-fn stretch_against(
-    topology: &mut Topology,
-    position: &[Vec3A],
-    lung: &super::Lung,
-    volume: f64,
-) -> Result<(), SoftError> {
-    let length = |[i, j]: [u32; 2]| position[i as usize].distance(position[j as usize]);
-    let springs = topology.springs.iter();
-    let stiff = springs.map(|s| f64::from(s.stiffness) * f64::from(length(s.ends)).powi(2));
-    let mut sum: f64 = stiff.sum();
-    sum *= f64::from(lung.balanced_at);
-    let pressure = f64::from(super::CM_H2O * lung.recoil);
-    let strain = 3.0 * pressure * volume / sum;
-    if strain > 0.6 {
-        let needed = 3.0 * pressure * volume / 0.6 / sum;
-        return Err(SoftError::Mesh(format!(
-            "the springs are too soft to hold a recoil of {} cmH2O: raise `stiffness` {needed:.1} \
-             times",
-            lung.recoil
-        )));
-    }
-    for spring in &mut topology.springs {
-        spring.rest = (1.0 - strain as f32) * length(spring.ends);
-    }
-    Ok(())
 }
 
 impl Matter for Soft {

@@ -111,6 +111,27 @@ impl ModuloHash {
         }
     }
 
+    /// How many points a search around `center` tests.
+    pub fn tested(&self, center: Vec3) -> usize {
+        let mut count = 0;
+        self.for_each_bucket(center, |bucket| count += self.buckets.of(bucket).len());
+        count
+    }
+
+    /// Calls `visit` with every bucket that a search around `center` looks into.
+    #[inline]
+    fn for_each_bucket(&self, center: Vec3, mut visit: impl FnMut(u32)) {
+        let [(x, nx), (y, ny), (z, nz)] =
+            std::array::from_fn(|a| self.buckets_around(center[a], a));
+        for k in 0..nz {
+            for j in 0..ny {
+                for i in 0..nx {
+                    visit(self.index([self.wrap(x, i), self.wrap(y, j), self.wrap(z, k)]));
+                }
+            }
+        }
+    }
+
     /// The `k`-th bucket from `first` on, around the end of the axis.
     #[inline]
     fn wrap(&self, first: u32, k: u32) -> u32 {
@@ -164,20 +185,13 @@ impl NeighbourSearch for ModuloHash {
     }
 
     fn for_each_within(&self, points: Xyz<'_>, center: Vec3, visit: &mut dyn FnMut(u32)) {
-        let [(x, nx), (y, ny), (z, nz)] =
-            std::array::from_fn(|a| self.buckets_around(center[a], a));
-        for k in 0..nz {
-            for j in 0..ny {
-                for i in 0..nx {
-                    let bucket = self.index([self.wrap(x, i), self.wrap(y, j), self.wrap(z, k)]);
-                    for &p in self.buckets.of(bucket) {
-                        if is_within(points, p, center, self.radius_squared) {
-                            visit(p);
-                        }
-                    }
+        self.for_each_bucket(center, |bucket| {
+            for &p in self.buckets.of(bucket) {
+                if is_within(points, p, center, self.radius_squared) {
+                    visit(p);
                 }
             }
-        }
+        });
     }
 
     fn bytes(&self) -> usize {
@@ -222,6 +236,7 @@ mod tests {
             let mut seen = vec![0; 50];
             hash.for_each_within(points.view(), Vec3::ZERO, &mut |i| seen[i as usize] += 1);
             assert_eq!(seen, vec![1; 50], "{per_axis} buckets per axis");
+            assert_eq!(hash.tested(Vec3::ZERO), 50);
         }
     }
 }

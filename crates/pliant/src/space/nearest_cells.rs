@@ -296,29 +296,31 @@ impl Search<'_> {
                 off_center,
                 doubt,
             } = search;
-            let mut lanes = [0.0; WIDTH];
-            let mut least = [f32::INFINITY; MOST_PACKETS];
+            // Packets that came into question when they were looked at, and how far away
+            // their triangles are.
+            let mut seen = 0;
+            let mut packet = [0; MOST_PACKETS];
+            let mut lanes = [[0.0; WIDTH]; MOST_PACKETS];
             let square = |d: f32| (d + doubt) * (d + doubt);
-            for (candidate, least) in list.iter().zip(&mut least) {
+            for candidate in list {
                 if candidate.distance > ROUNDING * (found.nearest + doubt + off_center) {
                     break;
                 }
                 let d2 = packets[candidate.packet as usize].distances_squared(l, p);
                 if l.any(l.less(d2, l.splat(square(found.nearest)))) {
                     // SAFETY: there are eight lanes.
-                    unsafe { l.store(d2, &mut lanes, 0) };
-                    *least = lanes.iter().fold(f32::INFINITY, |a, &b| a.min(b));
+                    unsafe { l.store(d2, &mut lanes[seen], 0) };
+                    let least = lanes[seen].iter().fold(f32::INFINITY, |a, &b| a.min(b));
                     found.nearest = found.nearest.min(least.sqrt());
+                    packet[seen] = candidate.packet;
+                    seen += 1;
                 }
             }
             let limit = square(found.nearest);
-            for (candidate, _) in list.iter().zip(least).filter(|(_, l)| *l <= limit) {
-                let d2 = packets[candidate.packet as usize].distances_squared(l, p);
-                // SAFETY: there are eight lanes.
-                unsafe { l.store(d2, &mut lanes, 0) };
+            for (packet, lanes) in packet.iter().zip(&lanes).take(seen) {
                 for (lane, _) in lanes.iter().enumerate().filter(|(_, d2)| **d2 <= limit) {
                     if let Some(place) = found.near.get_mut(found.count) {
-                        *place = candidate.packet * WIDTH as u32 + lane as u32;
+                        *place = packet * WIDTH as u32 + lane as u32;
                     }
                     found.count += 1;
                 }
