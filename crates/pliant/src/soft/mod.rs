@@ -15,9 +15,11 @@
 
 mod advance;
 mod around;
+mod bed;
 mod checkpoint;
 mod collide;
 mod contact;
+mod coupled;
 mod fluidity;
 mod gas;
 mod integrate;
@@ -35,8 +37,10 @@ mod state;
 mod tests;
 mod topology;
 
+pub use bed::{Bed, Wave};
 pub(crate) use collide::collide;
 pub use contact::Surroundings;
+pub(crate) use coupled::SoftEquations;
 pub use lung::{CM_H2O, Condition, Lung, LungError, LungVolumes};
 pub use measure::SoftEnergy;
 pub use models::{
