@@ -15,8 +15,14 @@ impl World {
     pub(crate) fn drift(&mut self, dt: f32, bodies: &mut Bodies) {
         let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
         let first = self.contacts.len();
+        let boundary = self.acts_by_boundary();
         for (matter, fluid) in self.fluids.iter_mut() {
-            let radius = fluid.contact_radius();
+            // Boundary particles push the harder the nearer, and need room for that.
+            let radius = if boundary {
+                0.25 * fluid.settings().spacing
+            } else {
+                fluid.contact_radius()
+            };
             // The time over which the walls' pressure has just acted.
             let incompressible = fluid.is_incompressible();
             let pushed = if incompressible {
@@ -24,7 +30,8 @@ impl World {
             } else {
                 0.5 * (self.previous_dt + dt)
             };
-            let free = fluid.free_distance();
+            // Of bodies with boundary particles the liquid does not know how far they are.
+            let free = if boundary { 0.0 } else { fluid.free_distance() };
             let Motion {
                 position: [x, y, z],
                 velocity: [vx, vy, vz],

@@ -20,7 +20,7 @@ use crate::step_outcome::{StepError, StepReport, diverged, remedy};
 use crate::world::{World, sides};
 
 /// No body of this engine moves that fast in m/s: it has run away.
-const RUNAWAY: f32 = 1e5;
+pub(crate) const RUNAWAY: f32 = 1e5;
 
 impl World {
     /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
@@ -230,9 +230,11 @@ impl World {
         timers.time(Stage::Neighbours, || {
             self.fluids.iter_mut().for_each(|(_, f)| f.sort());
         });
-        let mut bodies = self.begin_bodies();
+        let mut bodies = self.begin_bodies(dt);
         timers.time(Stage::Walls, || {
-            let walls: Vec<_> = self.obstacles.iter().chain(self.skins.iter()).collect();
+            let boundary = self.acts_by_boundary();
+            let skins = self.skins.iter().filter(|_| !boundary);
+            let walls: Vec<_> = self.obstacles.iter().chain(skins).collect();
             let fluids = self.fluids.iter_mut();
             fluids.for_each(|(_, f)| f.find_walls(&walls));
         });
@@ -255,6 +257,7 @@ impl World {
                 fluid.compute_forces(&walls);
                 fluid.attract_bodies(kick, &mut bodies);
             }
+            self.act_by_boundary(kick, &mut bodies);
         });
         timers.time(Stage::Fields, || self.apply_fields());
         let outcome = timers.time(Stage::Integrate, || self.kick(dt, limit));
@@ -266,6 +269,7 @@ impl World {
         });
         self.contacts.clear();
         let solids = timers.time(Stage::Solids, || {
+            bodies.wait();
             let fluids = self.fluids.iter_mut();
             fluids.for_each(|(_, f)| f.push_bodies(dt, &mut bodies));
             self.obstacles.iter_mut().for_each(|(_, o)| o.advance());
@@ -282,7 +286,7 @@ impl World {
             report.density_error = report.density_error.max(density.error);
         }
         timers.time(Stage::Observe, || self.observe_places());
-        timers.time(Stage::Solids, || self.arrive_bodies(&mut bodies, dt));
+        let arrived = timers.time(Stage::Solids, || self.arrive_bodies(&mut bodies, dt));
         timers.time(Stage::Contacts, || {
             self.drift(dt, &mut bodies);
             self.end_bodies(&bodies, dt);
@@ -293,7 +297,7 @@ impl World {
         self.timers = timers;
         self.previous_dt = dt;
         self.substeps += 1;
-        outcome.and(solids).and(softs)
+        outcome.and(solids).and(arrived).and(softs)
     }
 
     /// Emitters make particles and sinks take them away.
@@ -456,16 +460,16 @@ impl World {
         Ok(())
     }
 
-    /// Moves every soft body, then lets them touch each other. Fails if one runs away.
+    /// Moves every soft body in a world without liquids, then lets them touch each other.
+    /// Fails if one runs away.
     fn advance_softs(&mut self, dt: f32) -> Result<(), StepError> {
-        if self.softs.iter().next().is_none() {
+        if self.softs.iter().next().is_none() || self.softs_meet_liquids() {
             return Ok(());
         }
         let first = self.contacts.len();
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
         let around = Surroundings::numbered(self.gravity, &fields, self.obstacles.iter());
-        let others = self.fluids.iter().count() + self.solids.iter().count();
-        let others = (others + self.rigids.iter().count()) as u32;
+        let others = self.first_soft();
         let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
         let advanced: Vec<_> = bodies
             .par_iter_mut()

@@ -5,7 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
-use crate::coupling::{Skins, Stroke};
+use crate::coupling::{Coupling, Skins, Stroke};
 use crate::field::Field;
 use crate::fluid::{
     Content, Emitter, Fill, FillError, Fluid, FluidSettings, Liquid, NewParticle, SettingsError,
@@ -72,6 +72,8 @@ pub struct World {
     pub gravity: Vec3,
     /// How steps are divided.
     pub settings: StepSettings,
+    /// How bodies and liquids act on each other.
+    pub coupling: Coupling,
     pub(crate) fluids: Slots<Fluid>,
     pub(crate) solids: Slots<Solid>,
     /// Contacts of deformable bodies with each other.
@@ -120,6 +122,7 @@ impl World {
         World {
             gravity: Vec3::new(0.0, -9.81, 0.0),
             settings: StepSettings::default(),
+            coupling: Coupling::default(),
             fluids: Slots::default(),
             solids: Slots::default(),
             meetings: Meetings::default(),
@@ -485,6 +488,13 @@ impl World {
     pub fn force_on_rigid(&self, rigid: Handle<RigidBody>) -> Vec3 {
         let alive = self.rigid(rigid).is_some();
         self.mean_force(self.skins.of_rigid(rigid.index()).filter(|_| alive))
+    }
+
+    /// Mean force of the liquids on a soft body during the last step, in N; zero for a
+    /// stale handle.
+    pub fn force_on_soft(&self, soft: Handle<Soft>) -> Vec3 {
+        let alive = self.soft(soft).is_some();
+        self.mean_force(self.skins.of_soft(soft.index()).filter(|_| alive))
     }
 
     fn mean_force(&self, wall: Option<usize>) -> Vec3 {

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::coupling::Skins;
+use crate::coupling::{Coupling, Skins};
 use crate::fluid::{DensityKernel, Emitter};
 use crate::observe::{CheckpointError, Decoder, Encoder, StateHash};
 use crate::world::World;
@@ -141,6 +141,9 @@ impl World {
         let mut hash = StateHash::default();
         hash.f32s(&self.gravity.to_array());
         hash.f32s(&[self.settings.cfl, self.settings.fixed.unwrap_or(0.0)]);
+        if self.coupling != Coupling::Pressure {
+            hash.text(&format!("{:?}", self.coupling));
+        }
         for (i, fluid) in self.fluids.iter() {
             let s = fluid.settings();
             hash.word(i as u32);

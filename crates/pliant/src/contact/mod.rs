@@ -22,6 +22,7 @@ pub use motion::{Key, KeyframeError, Keyframes, Motion, Path};
 pub(crate) use motion::{Pose, Twist};
 pub use obstacle::Obstacle;
 pub use peristalsis::Peristalsis;
+pub(crate) use peristalsis::Spokes;
 pub(crate) use resolve::{Ball, Hit, Mover, Obstacles, Touch, friction, velocity_change};
 pub(crate) use volume_map::Filled;
 pub(crate) use wall::Wall;

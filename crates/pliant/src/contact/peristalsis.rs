@@ -45,7 +45,7 @@ impl Peristalsis {
 
     /// The share of the radius by which the tube is contracted at each of `arcs`,
     /// metres along an axis of `length`.
-    fn contraction(&self, time: f64, length: f32) -> impl Fn(f32) -> f32 + Sync + use<> {
+    pub(crate) fn contraction(&self, time: f64, length: f32) -> impl Fn(f32) -> f32 + Sync + use<> {
         let wave = *self;
         let t = time.min(wave.stop).max(wave.start) - wave.start;
         let (speed, wave_length) = (f64::from(wave.speed), f64::from(wave.wave_length));
@@ -62,6 +62,43 @@ impl Peristalsis {
 fn smooth_step(x: f32) -> f32 {
     let x = x.clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)
+}
+
+/// Where the points of a tube are along its axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Spokes {
+    /// For every point the nearest point of the axis and its place along it.
+    pub list: Vec<(Vec3, f32)>,
+    /// Of the axis, in metres.
+    pub length: f32,
+}
+
+impl Spokes {
+    /// From `axis`, a line of points, to `vertices` around it.
+    pub fn of(vertices: &[Vec3], axis: &[Vec3]) -> Spokes {
+        let mut arcs = vec![0.0f32; axis.len().max(1)];
+        for i in 1..axis.len() {
+            arcs[i] = arcs[i - 1] + axis[i].distance(axis[i - 1]);
+        }
+        let spoke = |&v: &Vec3| {
+            let mut best = (f32::INFINITY, (v, 0.0));
+            for (pair, arc) in axis.windows(2).zip(&arcs) {
+                let along = pair[1] - pair[0];
+                let t = (v - pair[0]).dot(along) / along.length_squared();
+                let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
+                let p = pair[0] + t * along;
+                let d2 = v.distance_squared(p);
+                if d2 < best.0 {
+                    best = (d2, (p, arc + t * along.length()));
+                }
+            }
+            best.1
+        };
+        Spokes {
+            list: vertices.par_iter().map(spoke).collect(),
+            length: arcs[arcs.len() - 1],
+        }
+    }
 }
 
 /// A tube and the wave that runs along it.
@@ -84,25 +121,10 @@ pub(super) struct WavingTube {
 impl WavingTube {
     /// Lets `wave` run along `axis`, a line of points inside `mesh`.
     pub fn new(mesh: Arc<TriMesh>, axis: &[Vec3], wave: Peristalsis) -> WavingTube {
-        let mut arcs = vec![0.0f32; axis.len().max(1)];
-        for i in 1..axis.len() {
-            arcs[i] = arcs[i - 1] + axis[i].distance(axis[i - 1]);
-        }
-        let spoke = |&v: &Vec3| {
-            let mut best = (f32::INFINITY, (v, 0.0));
-            for (pair, arc) in axis.windows(2).zip(&arcs) {
-                let along = pair[1] - pair[0];
-                let t = (v - pair[0]).dot(along) / along.length_squared();
-                let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
-                let p = pair[0] + t * along;
-                let d2 = v.distance_squared(p);
-                if d2 < best.0 {
-                    best = (d2, (p, arc + t * along.length()));
-                }
-            }
-            best.1
-        };
-        let spokes: Vec<(Vec3, f32)> = mesh.vertices.par_iter().map(spoke).collect();
+        let Spokes {
+            list: spokes,
+            length,
+        } = Spokes::of(&mesh.vertices, axis);
         let away = mesh.vertices.iter().zip(&spokes);
         let radius = away.fold(0.0, |r: f32, (v, s)| r.max(v.distance(s.0)));
         let count = spokes.len();
@@ -111,7 +133,7 @@ impl WavingTube {
             skin: Skin::new(mesh.clone(), false),
             rest: mesh,
             spokes,
-            length: arcs[arcs.len() - 1],
+            length,
             radius,
             now: vec![0.0; count],
             next: vec![0.0; count],

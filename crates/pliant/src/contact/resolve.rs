@@ -275,7 +275,7 @@ impl<'a> Mover<'a> {
         if clear && self.first_crossing(place).is_none() {
             return (place, velocity);
         }
-        self.squeeze(from, radius)
+        self.squeeze(from, velocity, radius, report)
     }
 
     /// The distance from where a ball wants to be to the nearest surface, if it touches
@@ -305,18 +305,33 @@ impl<'a> Mover<'a> {
     }
 
     /// Wedged: the ball stops where there is room for its centre. Without moving
-    /// walls that is where it was.
-    fn squeeze(&self, from: Vec3, radius: f32) -> (Vec3, Vec3) {
+    /// walls that is where it was. The wall that stops it is told how much that takes.
+    fn squeeze(
+        &self,
+        from: Vec3,
+        before: Vec3,
+        radius: f32,
+        report: &mut impl FnMut(Hit),
+    ) -> (Vec3, Vec3) {
         let mut place = from;
         let mut velocity = Vec3::ZERO;
+        let mut last = None;
         for k in 0..4 * ITERATIONS {
             let Some(met) = self.first_crossing(place) else {
-                return (place, velocity);
+                break;
             };
             velocity = met.obstacle.velocity_of(&met.touch);
             // Ever closer to the wall that has gone over it: there may be another.
             let distance = radius * 0.5f32.powi(k as i32 / 2);
             place = met.touch.point + distance * met.touch.normal;
+            last = Some(met);
+        }
+        if let Some(met) = last.or_else(|| self.nearest(place, 2.0 * radius)) {
+            report(Hit {
+                obstacle: met.index,
+                touch: met.touch,
+                velocity_change: velocity - before,
+            });
         }
         (place, velocity)
     }

@@ -8,7 +8,7 @@
 
 use glam::{Mat3A, Vec3A};
 
-use crate::solid::Equations;
+use super::answer::Answer;
 
 /// A place of a body's surface.
 #[derive(Clone, Copy, Debug)]
@@ -48,21 +48,32 @@ pub(crate) struct PointMotion {
 /// A body of finite elements that is being pushed.
 #[derive(Clone, Debug)]
 pub(crate) struct Elastic {
-    pub equations: Equations,
+    pub equations: Answer,
     /// Velocities before any push, in m/s.
     pub start: Vec<Vec3A>,
     /// Something has been given that has not been shared out yet.
     stale: bool,
+    /// It is only added up, until the body moves.
+    waiting: bool,
 }
 
 impl PointMotion {
     /// From now on pushes are answered by these equations.
-    pub fn borrow(&mut self, equations: Option<Equations>) {
+    pub fn borrow(&mut self, equations: Option<Answer>) {
         self.elastic = equations.map(|equations| Elastic {
             equations,
             start: self.velocity.clone(),
             stale: false,
+            waiting: false,
         });
+    }
+
+    /// What has been given has been taken up: the velocities are those before any push.
+    pub fn begin_again(&mut self) {
+        if let Some(elastic) = &mut self.elastic {
+            elastic.start.copy_from_slice(&self.velocity);
+            (elastic.stale, elastic.waiting) = (false, false);
+        }
     }
 }
 
@@ -128,8 +139,9 @@ impl Bodies {
             BodyMotion::Points(points) => {
                 let corners = at.corners.into_iter().zip(at.weights);
                 if let Some(elastic) = &mut points.elastic {
+                    let given = elastic.equations.impulse_mut();
                     for (n, weight) in corners {
-                        elastic.equations.impulse[n as usize] += weight * impulse;
+                        given[n as usize] += weight * impulse;
                     }
                     elastic.stale = true;
                     return;
@@ -145,7 +157,18 @@ impl Bodies {
 }
 
 impl Bodies {
-    /// Lets bodies of finite elements give way to all that they have been given.
+    /// From now on bodies only add up what they are given, until they move.
+    pub fn wait(&mut self) {
+        for body in &mut self.list {
+            if let BodyMotion::Points(points) = body
+                && let Some(elastic) = &mut points.elastic
+            {
+                elastic.waiting = true;
+            }
+        }
+    }
+
+    /// Lets deformable bodies give way to all that they have been given.
     pub fn respond(&mut self) {
         for body in &mut self.list {
             let BodyMotion::Points(points) = body else {
@@ -154,11 +177,11 @@ impl Bodies {
             let Some(elastic) = &mut points.elastic else {
                 continue;
             };
-            if !std::mem::take(&mut elastic.stale) {
+            if elastic.waiting || !std::mem::take(&mut elastic.stale) {
                 continue;
             }
             elastic.equations.respond();
-            let moved = elastic.start.iter().zip(&elastic.equations.change);
+            let moved = elastic.start.iter().zip(elastic.equations.change());
             for (velocity, (start, change)) in points.velocity.iter_mut().zip(moved) {
                 *velocity = *start + *change;
             }

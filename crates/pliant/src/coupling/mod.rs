@@ -3,18 +3,24 @@
 //!
 //! Start with `step.rs`: what happens to bodies in a sub-step, in order. For liquids
 //! the surface of every body is one more obstacle, its skin; `bodies.rs` holds the
-//! velocities of all bodies while liquids push them (`fluid/yielding.rs`), `contact.rs`
+//! velocities of all bodies while liquids push them (`fluid/yielding.rs`), `answer.rs`
+//! how they give way, `soft_step.rs` has what is different for soft bodies; `contact.rs`
 //! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts.
+//! `gauss.rs` is another way: boundary particles on the surfaces (Müller et al. 2004).
 
+mod answer;
 mod blade;
 mod blow;
 mod bodies;
 mod contact;
+mod gauss;
 mod liquid_contact;
+mod soft_step;
 mod step;
 
 pub use blade::Stroke;
 pub(crate) use blow::{Blow, collide};
 pub(crate) use bodies::{Bodies, Grasp, RigidMotion};
+pub use gauss::{Coupling, Gauss, Reaction};
 pub use liquid_contact::LiquidContact;
 pub(crate) use step::Skins;

@@ -17,13 +17,16 @@
 
 use glam::Vec3A;
 
+use super::answer::Answer;
 use super::bodies::{Bodies, BodyMotion, PointMotion};
 use super::contact::keep_apart;
 use super::liquid_contact::LiquidContact;
+use super::soft_step;
 use crate::contact::{Contact, Obstacle, Obstacles};
 use crate::mesh::TriMesh;
 use crate::rigid::RigidBody;
 use crate::slots::Slots;
+use crate::soft::Soft;
 use crate::solid::{Blade, Environment, Solid};
 use crate::step_outcome::StepError;
 use crate::world::World;
@@ -33,17 +36,18 @@ const CLEARANCE: f32 = 0.45;
 
 /// Whose surface a skin is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Owner {
+pub(super) enum Owner {
     /// Index of the body, and how often its surface has changed.
     Solid(usize, u32),
     Rigid(usize),
+    Soft(usize),
 }
 
 /// The surfaces of all bodies, as liquids see them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skins {
-    owners: Vec<Owner>,
-    list: Vec<Obstacle>,
+    pub(super) owners: Vec<Owner>,
+    pub(super) list: Vec<Obstacle>,
     /// Number of the first one among the obstacles that liquids see.
     first: usize,
 }
@@ -68,6 +72,11 @@ impl Skins {
         self.place_of(|owner| matches!(owner, Owner::Solid(i, _) if *i == index))
     }
 
+    /// The number among the obstacles of a soft body's skin.
+    pub fn of_soft(&self, index: usize) -> Option<usize> {
+        self.place_of(|owner| *owner == Owner::Soft(index))
+    }
+
     fn place_of(&self, is: impl Fn(&Owner) -> bool) -> Option<usize> {
         Some(self.first + self.owners.iter().position(is)?)
     }
@@ -76,17 +85,24 @@ impl Skins {
         let owners = self.owners.iter().enumerate();
         owners.filter_map(|(k, owner)| match owner {
             Owner::Rigid(index) => Some((k, *index)),
-            Owner::Solid(..) => None,
+            Owner::Solid(..) | Owner::Soft(_) => None,
         })
     }
 
     /// Makes the skins of bodies that are new or whose surface has changed; returns
     /// true if there are other bodies than before.
-    fn refresh(&mut self, first: usize, solids: &Slots<Solid>, rigids: &Slots<RigidBody>) -> bool {
+    fn refresh(
+        &mut self,
+        first: usize,
+        solids: &Slots<Solid>,
+        rigids: &Slots<RigidBody>,
+        softs: &[(usize, &Soft)],
+    ) -> bool {
         let wanted = solids
             .iter()
             .map(|(i, s)| Owner::Solid(i, s.surface_version()))
-            .chain(rigids.iter().map(|(i, _)| Owner::Rigid(i)));
+            .chain(rigids.iter().map(|(i, _)| Owner::Rigid(i)))
+            .chain(softs.iter().map(|(i, _)| Owner::Soft(*i)));
         let wanted: Vec<Owner> = wanted.collect();
         self.first = first;
         if self.owners == wanted {
@@ -103,6 +119,7 @@ impl Skins {
         let skins = solids.iter().map(|(_, s)| skin_of_solid(s));
         self.list = skins
             .chain(rigids.iter().map(|(_, r)| skin_of_rigid(r)))
+            .chain(softs.iter().map(|(_, s)| skin_of_soft(s)))
             .collect();
         others
     }
@@ -118,6 +135,17 @@ fn skin_of_solid(solid: &Solid) -> Obstacle {
     let settings = solid.settings();
     let mut skin = Obstacle::skin(settings.name.clone(), mesh);
     skin.arrive(solid.positions().iter().collect(), 0.0);
+    with_law(skin, &settings.liquid)
+}
+
+fn skin_of_soft(soft: &Soft) -> Obstacle {
+    let mesh = TriMesh {
+        vertices: soft.start().to_vec(),
+        triangles: soft.triangles().to_vec(),
+    };
+    let settings = soft.settings();
+    let mut skin = Obstacle::skin(settings.name.clone(), mesh);
+    skin.arrive(soft.positions().iter().collect(), 0.0);
     with_law(skin, &settings.liquid)
 }
 
@@ -137,21 +165,31 @@ impl World {
     /// Makes the skins of bodies that have none yet.
     pub(crate) fn refresh_skins(&mut self) {
         let first = self.obstacles.iter().map(|(i, _)| i + 1).max().unwrap_or(0);
-        let changed = self.skins.refresh(first, &self.solids, &self.rigids);
+        let met = self.softs_meet_liquids();
+        let softs: Vec<_> = self.softs.iter().filter(|_| met).collect();
+        let changed = self
+            .skins
+            .refresh(first, &self.solids, &self.rigids, &softs);
         self.sides_stale |= changed;
     }
 
     /// Takes away the particles that are where bodies are, to begin with; returns how
-    /// many.
+    /// many. A soft body without gas may hold liquid.
     pub fn clear_bodies(&mut self) -> usize {
         self.refresh_skins();
+        let hollow = |owner: &Owner| match owner {
+            Owner::Soft(i) => !self.softs.by_index(*i).is_some_and(Soft::holds_gas),
+            Owner::Solid(..) | Owner::Rigid(_) => false,
+        };
+        let hollow: Vec<bool> = self.skins.owners.iter().map(hollow).collect();
         let skins = &self.skins;
         let mut removed = 0;
         for (_, fluid) in self.fluids.iter_mut() {
             let room = CLEARANCE * fluid.settings().spacing;
             removed += fluid.remove_where(|p| {
-                let mut skins = skins.iter().map(|(_, skin)| skin);
-                skins.any(|skin| skin.is_within(p, room) || skin.contains(p))
+                let mut skins = skins.list.iter().zip(&hollow);
+                skins
+                    .any(|(skin, &hollow)| skin.is_within(p, room) || (!hollow && skin.contains(p)))
             });
         }
         removed
@@ -162,8 +200,8 @@ impl World {
         self.obstacles.iter().chain(self.skins.iter()).collect()
     }
 
-    /// Begins a sub-step: the motion of all bodies, ready to be pushed.
-    pub(crate) fn begin_bodies(&mut self) -> Bodies {
+    /// Begins a sub-step of `dt` seconds: the motion of all bodies, ready to be pushed.
+    pub(crate) fn begin_bodies(&mut self, dt: f32) -> Bodies {
         let Skins {
             owners,
             list,
@@ -192,6 +230,11 @@ impl World {
                         BodyMotion::Rigid(rigid.motion())
                     }));
                 }
+                Owner::Soft(index) => {
+                    let soft = self.softs.by_index_mut(index);
+                    let motion = soft.map(|soft| soft_step::begin(soft, skin, dt));
+                    bodies.list.extend(motion);
+                }
             }
         }
         bodies
@@ -201,6 +244,7 @@ impl World {
     pub(crate) fn predict_bodies(&mut self, bodies: &mut Bodies, dt: f32) -> Result<(), StepError> {
         self.return_velocities(bodies, dt);
         self.advance_solids(dt)?;
+        self.predict_softs(bodies, dt);
         let fields: Vec<_> = self.fields.iter().map(|(_, f)| *f).collect();
         for (k, owner) in self.skins.owners.iter().enumerate() {
             match (owner, &mut bodies.list[k]) {
@@ -222,7 +266,8 @@ impl World {
         for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion) {
                 let solid = self.solids.by_index_mut(*index);
-                points.borrow(solid.and_then(|s| s.lend_equations(dt)));
+                let equations = solid.and_then(|s| s.lend_equations(dt));
+                points.borrow(equations.map(|e| Answer::Solid(Box::new(e))));
             }
         }
         Ok(())
@@ -251,14 +296,14 @@ impl World {
         self.contacts.extend(contacts);
     }
 
-    /// Moves all bodies to where the sub-step ends.
-    pub(crate) fn arrive_bodies(&mut self, bodies: &mut Bodies, dt: f32) {
+    /// Moves all bodies to where the sub-step ends. Fails if one runs away.
+    pub(crate) fn arrive_bodies(&mut self, bodies: &mut Bodies, dt: f32) -> Result<(), StepError> {
         for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)
                 && let Some(solid) = self.solids.by_index_mut(*index)
-                && let Some(elastic) = points.elastic.take()
+                && let Some(Answer::Solid(equations)) = points.elastic.take().map(|e| e.equations)
             {
-                solid.take_back(elastic.equations);
+                solid.take_back(*equations);
             }
         }
         self.keep_rigids_apart(bodies, dt);
@@ -288,6 +333,7 @@ impl World {
                 _ => {}
             }
         }
+        self.finish_softs(bodies, dt)
     }
 
     /// Lets deformable bodies move on with the velocities that the pressure has left
@@ -349,6 +395,12 @@ impl World {
                         rigid.set_velocities(motion);
                     }
                 }
+                // While it answers by its equations, these have what it was given.
+                (Owner::Soft(index), BodyMotion::Points(points)) if points.elastic.is_none() => {
+                    if let Some(soft) = self.softs.by_index_mut(*index) {
+                        soft.set_velocities(&points.velocity);
+                    }
+                }
                 _ => {}
             }
         }
@@ -358,6 +410,7 @@ impl World {
     pub(crate) fn fastest_body(&self) -> f32 {
         let solids = self.solids.iter().map(|(_, s)| s.top_speed());
         let rigids = self.rigids.iter().map(|(_, r)| r.top_speed());
-        solids.chain(rigids).fold(0.0, f32::max)
+        let softs = self.softs.iter().map(|(_, s)| s.top_speed());
+        solids.chain(rigids).chain(softs).fold(0.0, f32::max)
     }
 }

@@ -24,6 +24,7 @@ use super::grip::Grip;
 use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
 use super::pairs::{Found, Pairs, gradient_sum};
+use super::partition::part;
 use super::pressure_sums::{Chunk, add_compression, push_chunk};
 use super::restoring::lattice_stiffness;
 use super::strain::Symmetric;
@@ -190,6 +191,18 @@ impl Incompressible {
             position,
             n,
             (self.kernel, self.friction),
+            Found {
+                fullness: &mut self.fullness,
+                squares: &mut self.inverse_diagonal,
+                share: &mut self.share,
+            },
+        );
+        part(
+            &mut self.pairs,
+            &self.x,
+            walls,
+            bodies,
+            &self.kernel,
             Found {
                 fullness: &mut self.fullness,
                 squares: &mut self.inverse_diagonal,

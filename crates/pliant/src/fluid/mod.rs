@@ -29,6 +29,7 @@ mod material;
 mod mixing;
 mod pace;
 mod pairs;
+mod partition;
 mod pressure_sums;
 mod restoring;
 mod sample;

@@ -70,6 +70,27 @@ impl ChunkPairs {
         }
     }
 
+    /// Keeps the pairs of (particle of the chunk, neighbour, slope) for which `keep` is true.
+    pub fn retain(&mut self, mut keep: impl FnMut(usize, usize, f32) -> bool) {
+        let mut end = 0;
+        for k in 0..self.start.len() - 1 {
+            let range = self.start[k] as usize..self.start[k + 1] as usize;
+            self.start[k] = end as u32;
+            for p in range {
+                let (j, slope) = (self.neighbour[p], self.slope[p]);
+                if keep(k, j as usize, slope) {
+                    self.neighbour[end] = j;
+                    self.slope[end] = slope;
+                    self.friction[end] = self.friction[p];
+                    end += 1;
+                }
+            }
+        }
+        if let Some(last) = self.start.last_mut() {
+            *last = end as u32;
+        }
+    }
+
     /// Multiplies the friction of the pairs by a factor of (particle, neighbour).
     pub fn scale_friction(&mut self, first: usize, factor: impl Fn(usize, usize) -> f32) {
         for k in 0..self.start.len() - 1 {

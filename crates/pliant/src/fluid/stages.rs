@@ -10,6 +10,7 @@ use super::tension::Wetting;
 use super::walls::{Mirror, Reach};
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
+use crate::space::CellGrid;
 
 impl Fluid {
     /// How far a particle looks for walls. In the weakly compressible model none comes
@@ -192,6 +193,20 @@ impl Fluid {
             solver.yielding.pass_on(&self.walls, bodies, |i, mirror| {
                 Vec3A::from(mass(i) * change(mirror))
             });
+        }
+    }
+
+    /// Where particles are by cells, since [`Fluid::sort`].
+    pub(crate) fn grid(&self) -> &CellGrid {
+        &self.grid
+    }
+
+    /// Adds forces in N on single particles to the accelerations.
+    pub(crate) fn accelerate(&mut self, forces: &[(u32, Vec3A)]) {
+        for &(particle, force) in forces {
+            let i = particle as usize;
+            let more = self.inverse_mass[i] * Vec3::from(force);
+            self.acceleration.set(i, self.acceleration.get(i) + more);
         }
     }
 

@@ -59,6 +59,7 @@ impl Scene {
         let s = &self.description;
         let mut world = World::new();
         world.gravity = s.gravity.acceleration;
+        world.coupling = s.coupling;
         world.settings = StepSettings {
             cfl: s.step.cfl,
             fixed: s.step.fixed,
@@ -96,6 +97,18 @@ impl Scene {
                 coatings.push((i, coating.map_err(|e| self.at(&key, e.to_string()))?));
             }
         }
+        // Liquid may fill a soft body.
+        for (b, body) in s
+            .soft
+            .iter()
+            .filter(|b| b.copies.is_none())
+            .filter_map(|b| {
+                let body = softs.iter().find(|body| body.settings().name == b.name)?;
+                body.is_closed().then_some((b, body))
+            })
+        {
+            meshes.push((&b.name, Arc::new(body.shape())));
+        }
         for f in &s.field {
             world.add_field(Field {
                 region: f.region,
@@ -118,7 +131,11 @@ impl Scene {
         let softs: Vec<Handle<Soft>> = softs.into_iter().map(|s| world.softs.add(s)).collect();
         let opacities = s.solid.iter().map(|b| b.opacity);
         let opacities = opacities.chain(s.rigid.iter().map(|b| b.opacity));
-        let body_opacity = opacities.chain(softs.iter().map(|_| 1.0)).collect();
+        let of_softs = s.soft.iter().flat_map(|b| {
+            let count = b.copies.map_or(1, |c| c.count.iter().product::<u32>());
+            std::iter::repeat_n(b.opacity, count as usize)
+        });
+        let body_opacity = opacities.chain(of_softs).collect();
         for stroke in &s.stroke {
             world.add_stroke(*stroke);
         }

@@ -7,6 +7,7 @@ use super::description as d;
 use super::error::{Key, SceneError};
 use super::motion;
 use super::probe;
+use crate::coupling::Coupling;
 use crate::field::{Action, Region};
 use crate::fluid::PressureMethod;
 
@@ -67,6 +68,12 @@ impl Scene {
         step.number("max_substeps", s.step.max_substeps, Rule::Positive)?;
         top.key("gravity")
             .vector("acceleration", s.gravity.acceleration)?;
+        if let Coupling::Gauss(gauss) = s.coupling
+            && let Some((key, right)) = gauss.fault()
+        {
+            let here = top.key("coupling").key("gauss");
+            return Err(here.error(key, format!("`{key}` must be {right}")));
+        }
         self.check_matter()?;
         self.check_solids()?;
         self.check_softs()?;

@@ -4,6 +4,7 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::coupling::Coupling;
 use crate::field::{Action, Region};
 use crate::fluid::{DensityKernel, PressureMethod, Thinning};
 
@@ -14,7 +15,7 @@ pub use super::picture_keys::{
     BodyColouring, Camera, Colouring, MeshFormat, Output, Picture, Style, VolumeUnit, Xray,
 };
 pub use super::rigid_keys::{LiquidLaw, Rigid};
-pub use super::soft_keys::{Copies, Soft, SoftPin, SoftShape};
+pub use super::soft_keys::{Copies, Soft, SoftBed, SoftPin, SoftShape};
 pub use super::solid_keys::{CreatureSize, Load, Pin, Solid, SolidShape};
 
 /// A scene.
@@ -39,6 +40,9 @@ pub struct Description {
     /// What pulls everything.
     #[serde(default)]
     pub gravity: Gravity,
+    /// How bodies and liquids act on each other.
+    #[serde(default)]
+    pub coupling: Coupling,
     /// Liquids.
     #[serde(default)]
     pub fluid: Vec<Fluid>,

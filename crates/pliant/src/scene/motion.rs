@@ -44,11 +44,7 @@ pub(super) fn check(here: &Part<'_>, m: &d::Motion) -> Result<(), SceneError> {
         return Err(here.error("keyframes", e.to_string()));
     }
     if let Some(p) = &m.peristalsis {
-        let here = &here.key("peristalsis");
-        here.number("amplitude", p.amplitude, Rule::Between(0.0, 0.95))?;
-        here.number("wave_length", p.wave_length, Rule::Positive)?;
-        here.number("speed", p.speed, Rule::Finite)?;
-        here.number("sharpness", p.sharpness, Rule::Between(1.0, 100.0))?;
+        check_wave(p, &here.key("peristalsis"))?;
     }
     let moves = paths(m).is_ok_and(|p| !p.is_empty()) || m.peristalsis.is_some();
     if moves {
@@ -56,6 +52,14 @@ pub(super) fn check(here: &Part<'_>, m: &d::Motion) -> Result<(), SceneError> {
     }
     let help = "give `velocity`, `spin`, `oscillation`, `keyframes` or `peristalsis`";
     Err(here.here("the motion moves nothing").with_help(help))
+}
+
+/// Checks the numbers of a wave.
+pub(super) fn check_wave(p: &d::Peristalsis, here: &Part<'_>) -> Result<(), SceneError> {
+    here.number("amplitude", p.amplitude, Rule::Between(0.0, 0.95))?;
+    here.number("wave_length", p.wave_length, Rule::Positive)?;
+    here.number("speed", p.speed, Rule::Finite)?;
+    here.number("sharpness", p.sharpness, Rule::Between(1.0, 100.0))
 }
 
 /// Rings that a straight tube needs for its wave.

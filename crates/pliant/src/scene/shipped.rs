@@ -82,4 +82,7 @@ shipped![
     "bleeding-cut",
     "water-balloon",
     "elastic-gate",
+    "soft-cup",
+    "colon-soft",
+    "pool-gauss",
 ];

@@ -5,11 +5,13 @@ use glam::{EulerRot, Quat, Vec3};
 use super::Scene;
 use super::check::{Part, Rule, is_near, too_far};
 use super::error::{Key, SceneError};
+use super::obstacle_keys::Peristalsis;
 use super::soft_keys::{self as d, Copies, SoftShape};
 use crate::mesh::{
-    EvenSphere, Head, IcoSphere, LungShape, TetBlock, TetMesh, TriMesh, Tube, chance, read_mesh,
+    Colon, Cup, EvenSphere, Head, IcoSphere, LungShape, TetBlock, TetMesh, TriMesh, Tube, chance,
+    read_mesh,
 };
-use crate::soft::{Lung, Model, Soft, SoftError, SoftSettings, sheet};
+use crate::soft::{Bed, Lung, Model, Soft, SoftError, SoftSettings, Wave, sheet};
 
 /// Tetrahedra of a solid.
 type Tets = Vec<[u32; 4]>;
@@ -28,10 +30,20 @@ impl Scene {
             here.vector("rotate", s.rotate)?;
             here.place("translate", s.translate)?;
             here.vector("velocity", s.velocity)?;
+            s.liquid.check(&here.key("liquid"))?;
+            here.number("opacity", s.opacity, Rule::Between(0.0, 1.0))?;
             for (k, pin) in s.pin.iter().enumerate() {
                 let here = &here.item("pin", k);
                 here.region(&pin.region)?;
                 here.vector("velocity", pin.velocity)?;
+            }
+            if let Some(bed) = &s.bed {
+                let here = &here.key("bed");
+                here.number("stiffness", bed.stiffness, Rule::Positive)?;
+                here.number("damping", bed.damping, Rule::NotNegative)?;
+                if let Some(p) = &bed.peristalsis {
+                    super::motion::check_wave(p, &here.key("peristalsis"))?;
+                }
             }
             if let Some(c) = &s.copies {
                 let here = &here.key("copies");
@@ -105,6 +117,9 @@ impl Scene {
             lung.patient =
                 Some(curve.map_err(|e| fault("patient", format!("{}: {e}", path.display())))?);
         }
+        let place = |p: Vec3| turn * (s.scale * p) + s.translate + shift;
+        let bed = s.bed.as_ref().map(|b| bed(b, &s.shape, place)).transpose();
+        let bed = bed.map_err(|e| fault("bed", e))?;
         let mut model = s.model.clone();
         match (&mut model, &s.shape) {
             (Model::Woven(woven), SoftShape::Sheet { cells, .. }) => woven.cells = *cells,
@@ -112,8 +127,7 @@ impl Scene {
                 return Err(fault("model", "only a sheet is woven".into()));
             }
             (Model::Bones(bones), _) => {
-                let place = |p: &Vec3| turn * (s.scale * *p) + s.translate + shift;
-                bones.chain = bones.chain.iter().map(place).collect();
+                bones.chain = bones.chain.iter().map(|p| place(*p)).collect();
             }
             _ => {}
         }
@@ -131,6 +145,8 @@ impl Scene {
             step: s.step,
             drag: s.drag,
             contact: s.contact,
+            liquid: s.liquid.law(),
+            bed,
         };
         let made = match tets {
             None => Soft::new(settings, mesh),
@@ -237,6 +253,26 @@ impl Scene {
             }
             .build()
             .map_err(|e| text(&e)),
+            SoftShape::Colon {
+                segments,
+                rings,
+                seed,
+            } => colon(segments, rings, seed).build().map_err(|e| text(&e)),
+            SoftShape::Cup {
+                base,
+                radius,
+                height,
+                rounding,
+                segments,
+            } => Cup {
+                base,
+                radius,
+                height,
+                rounding,
+                segments,
+            }
+            .build()
+            .map_err(|e| text(&e)),
             SoftShape::Head { height, points } => {
                 Head { height, points }.build().map_err(|e| text(&e))
             }
@@ -256,6 +292,52 @@ impl Scene {
                 read_mesh(&path).map_err(|e| text(&e))
             }
         }
+    }
+}
+
+/// A bed; `place` puts points of the shape where it is. The message says what cannot be.
+fn bed(b: &d::SoftBed, shape: &SoftShape, place: impl Fn(Vec3) -> Vec3) -> Result<Bed, String> {
+    let wave = |p: &Peristalsis| -> Result<Wave, String> {
+        let axis = match shape {
+            SoftShape::Tube { path, .. } => path.clone(),
+            SoftShape::Colon {
+                segments,
+                rings,
+                seed,
+            } => {
+                let colon = colon(*segments, *rings, *seed);
+                colon.path().map_err(|e| e.to_string())?.points
+            }
+            _ => {
+                let message = "`peristalsis` needs a tube with an axis: a `colon` or a `tube`";
+                return Err(message.into());
+            }
+        };
+        Ok(Wave {
+            axis: axis.into_iter().map(&place).collect(),
+            peristalsis: crate::contact::Peristalsis {
+                amplitude: p.amplitude,
+                wave_length: p.wave_length,
+                speed: p.speed,
+                sharpness: p.sharpness,
+                start: 0.0,
+                stop: f64::INFINITY,
+            },
+        })
+    };
+    Ok(Bed {
+        stiffness: b.stiffness,
+        damping: b.damping,
+        wave: b.peristalsis.as_ref().map(wave).transpose()?,
+    })
+}
+
+fn colon(segments: u32, rings: u32, seed: u64) -> Colon {
+    Colon {
+        segments,
+        rings,
+        seed,
+        ..Colon::default()
     }
 }
 

@@ -4,6 +4,8 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::obstacle_keys::Peristalsis;
+use super::rigid_keys::LiquidLaw;
 use crate::field::Region;
 use crate::soft::{
     Change, Controls, Fluidity, Model, Scaling, SoftIntegrator, Springs, SurfaceMass, Touching,
@@ -58,6 +60,14 @@ pub struct Soft {
     /// How it touches.
     #[serde(default)]
     pub contact: Touching,
+    /// How liquids meet it.
+    #[serde(default)]
+    pub liquid: LiquidLaw,
+    /// What holds it in its place, besides its own springs.
+    pub bed: Option<SoftBed>,
+    /// 0 (not drawn) to 1 (opaque).
+    #[serde(default = "default_scale")]
+    pub opacity: f32,
     /// Magnification of the shape.
     #[serde(default = "default_scale")]
     pub scale: f32,
@@ -90,6 +100,19 @@ pub struct SoftPin {
     #[serde(default)]
     #[schemars(with = "[f32; 3]")]
     pub velocity: Vec3,
+}
+
+/// An elastic bed, as the tissue around an organ.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SoftBed {
+    /// Pressure per way that the wall gives, in Pa/m.
+    pub stiffness: f32,
+    /// Time in seconds over which motion in it is damped.
+    #[serde(default)]
+    pub damping: f32,
+    /// Rings of muscle that draw a `colon` or a `tube` together.
+    pub peristalsis: Option<Peristalsis>,
 }
 
 /// Many bodies on a lattice.
@@ -173,6 +196,33 @@ pub enum SoftShape {
         #[serde(default = "default_rings")]
         rings: u32,
     },
+    /// A closed colon with haustra, from the rectum to the caecum.
+    Colon {
+        /// Points around it.
+        #[serde(default = "default_segments")]
+        segments: u32,
+        /// Rings along it.
+        #[serde(default = "default_colon_rings")]
+        rings: u32,
+        /// Another seed, another patient.
+        #[serde(default)]
+        seed: u64,
+    },
+    /// An upright cup without thickness, open at the top.
+    Cup {
+        /// Middle of the bottom.
+        #[schemars(with = "[f32; 3]")]
+        base: Vec3,
+        /// Radius.
+        radius: f32,
+        /// Height.
+        height: f32,
+        /// Radius of the bend between bottom and wall.
+        rounding: f32,
+        /// Points around the wall, a multiple of six.
+        #[serde(default = "default_around")]
+        segments: u32,
+    },
     /// A head with a face that looks along z, its middle at the origin; 4,721 points as
     /// in Mesit 2010, 5.1.2.
     Head {
@@ -218,6 +268,14 @@ fn default_points() -> u32 {
 
 fn default_segments() -> u32 {
     16
+}
+
+fn default_colon_rings() -> u32 {
+    160
+}
+
+fn default_around() -> u32 {
+    48
 }
 
 fn default_rings() -> u32 {

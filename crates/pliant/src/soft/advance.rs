@@ -33,11 +33,7 @@ impl Soft {
         h: f32,
         around: &Surroundings<'_>,
     ) -> Vec<Contact> {
-        let due = |c: &&super::Change| f64::from(c.time) <= self.clock;
-        if let Some(change) = self.settings.changes[self.changed..].iter().rfind(due) {
-            self.settings.controls = change.controls;
-            self.changed = self.settings.changes.partition_point(|c| due(&c));
-        }
+        self.apply_changes();
         self.previous.copy_from_slice(&self.position);
         if let Some(mut model) = self.model.take() {
             self.advance_model(&mut model, h, around);
@@ -45,7 +41,7 @@ impl Soft {
             self.clock += f64::from(h);
             return self.pass_obstacles(matter, around);
         }
-        self.find_forces(h);
+        self.find_forces(self.damping(h));
         if self.settings.scaling == Scaling::Literal {
             self.add_weight(around);
         }
@@ -55,6 +51,23 @@ impl Soft {
             self.hold_volume(f64::from(ratio) * self.rest_volume, h);
         }
         self.pass_obstacles(matter, around)
+    }
+
+    /// Takes over the controls that are due.
+    pub(super) fn apply_changes(&mut self) {
+        let due = |c: &&super::Change| f64::from(c.time) <= self.clock;
+        if let Some(change) = self.settings.changes[self.changed..].iter().rfind(due) {
+            self.settings.controls = change.controls;
+            self.changed = self.settings.changes.partition_point(|c| due(&c));
+        }
+    }
+
+    /// Time in seconds over which springs are damped in a sub-step of `h` seconds.
+    pub(super) fn damping(&self, h: f32) -> f32 {
+        match self.settings.body.damping {
+            Damping::Steps(share) => share * h,
+            Damping::Seconds(time) => time,
+        }
     }
 
     /// Moves the points as a model has it.
@@ -100,13 +113,9 @@ impl Soft {
     }
 
     /// α (F_s + F_d) + β F_f + γ F_v on every point (3.49-3.57).
-    pub(super) fn find_forces(&mut self, h: f32) {
+    pub(super) fn find_forces(&mut self, damping: f32) {
         let controls = self.settings.controls;
         let physical = self.settings.scaling == Scaling::Physical;
-        let damping = match self.settings.body.damping {
-            Damping::Steps(share) => share * h,
-            Damping::Seconds(time) => time,
-        };
         if controls.beta > 0.0
             && let Some(mut fluid) = self.fluid.take()
         {
@@ -208,6 +217,8 @@ impl Soft {
         let weight = if physical { controls.delta } else { 0.0 };
         let kept = 1.0 / (1.0 + h * self.settings.drag);
         let trapezoid = how == SoftIntegrator::Trapezoid;
+        let bed = self.bed.as_ref();
+        let bed = bed.map(|b| (b, b.places(&self.start, self.clock + f64::from(h))));
         for i in 0..self.position.len() {
             if self.inverse_mass[i] == 0.0 {
                 self.position[i] += h * self.velocity[i];
@@ -216,7 +227,12 @@ impl Soft {
             let (p, v) = (self.position[i].into(), self.velocity[i].into());
             let pulled = (weight * h) * Vec3A::from(around.acceleration(p, v));
             let before = self.velocity[i];
-            let after = kept * (before + self.change[i] + pulled);
+            let mut after = kept * (before + self.change[i] + pulled);
+            if let Some((bed, place)) = &bed {
+                let rate = h * self.inverse_mass[i] * bed.stiffness[i];
+                after += rate * (place(i) - self.position[i]);
+                after /= 1.0 + rate * (h + bed.damping);
+            }
             self.velocity[i] = after;
             self.position[i] += if trapezoid {
                 0.5 * h * (before + after)

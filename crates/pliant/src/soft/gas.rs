@@ -129,13 +129,10 @@ impl Soft {
     /// volume does not vibrate.
     pub(super) fn yield_to_gas(&mut self, h: f32) {
         let v = &self.settings.volume;
-        let gamma = self.settings.controls.gamma;
-        if gamma == 0.0 || v.measure != VolumeMeasure::Mesh {
+        if self.settings.controls.gamma == 0.0 || v.measure != VolumeMeasure::Mesh {
             return;
         }
-        let volume = self.enclosed.max(LEAST_VOLUME * self.rest_volume.abs());
-        let stiffness = f64::from(gamma * (self.pressure + v.outside)) / volume.max(1e-30);
-        let scale = stiffness.max(0.0) * f64::from(h) * f64::from(h);
+        let scale = self.gas_rigidity() * f64::from(h) * f64::from(h);
         let Pair(rate, squares) = sum(self.position.len(), |i| {
             let (g, v) = (self.gradient[i], self.velocity[i] + self.change[i]);
             let weighed = self.inverse_mass[i] * g.length_squared();
@@ -145,6 +142,14 @@ impl Soft {
         for (i, change) in self.change.iter_mut().enumerate() {
             *change -= (lambda * self.inverse_mass[i]) * self.gradient[i];
         }
+    }
+
+    /// By how much the push of the gas falls as the volume grows: `-γ dp/dV` in Pa/m³.
+    pub(super) fn gas_rigidity(&self) -> f64 {
+        let volume = self.enclosed.max(LEAST_VOLUME * self.rest_volume.abs());
+        let pressure = self.pressure + self.settings.volume.outside;
+        let gamma = self.settings.controls.gamma;
+        (f64::from(gamma * pressure) / volume.max(1e-30)).max(0.0)
     }
 
     /// Moves the points along the gradient of the volume until it is `wanted`: a

@@ -15,9 +15,11 @@
 
 mod advance;
 mod around;
+mod bed;
 mod checkpoint;
 mod collide;
 mod contact;
+mod coupled;
 mod fluidity;
 mod gas;
 mod integrate;
@@ -36,8 +38,10 @@ mod tests;
 mod tissue;
 mod topology;
 
+pub use bed::{Bed, Wave};
 pub(crate) use collide::collide;
 pub use contact::Surroundings;
+pub(crate) use coupled::SoftEquations;
 pub use lung::{CM_H2O, Condition, Lung, LungError, LungVolumes};
 pub use measure::SoftEnergy;
 pub use models::{

@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::bed::Bed;
 use super::lung::{Lung, LungError};
 use super::models::Model;
+use crate::coupling::LiquidContact;
 
 /// Everything about a soft body but its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +38,10 @@ pub struct SoftSettings {
     pub drag: f32,
     /// How it touches.
     pub contact: Touching,
+    /// How liquids meet it.
+    pub liquid: LiquidContact,
+    /// What holds it in its place, besides its own springs.
+    pub bed: Option<Bed>,
 }
 
 impl SoftSettings {
@@ -55,6 +61,8 @@ impl SoftSettings {
             step: 0.002,
             drag: 0.0,
             contact: Touching::default(),
+            liquid: LiquidContact::default(),
+            bed: None,
         }
     }
 }
@@ -406,6 +414,10 @@ impl SoftSettings {
         }
         if let Some(lung) = &v.lung {
             lung.check()?;
+        }
+        if let Some(bed) = &self.bed {
+            positive("stiffness", bed.stiffness)?;
+            not_negative("damping", bed.damping)?;
         }
         positive("step", self.step)?;
         not_negative("drag", self.drag)?;

@@ -2,6 +2,7 @@
 
 use glam::{Vec3, Vec3A};
 
+use super::bed::BedState;
 use super::fluidity::{Surface, SurfaceFluid};
 use super::integrate::Scratch;
 use super::lung::{Breath, LungVolumes};
@@ -84,6 +85,7 @@ pub struct Soft {
     pub(super) breath: Option<Breath>,
     /// What keeps its shape in place of springs.
     pub(super) model: Option<ModelState>,
+    pub(super) bed: Option<BedState>,
     position_view: XyzVec,
     pub(super) velocity_view: XyzVec,
 }
@@ -138,7 +140,10 @@ impl Soft {
             tets,
         };
         let model = ModelState::new(&settings.model, &start)?;
+        let bed = settings.bed.as_ref();
+        let bed = bed.map(|bed| BedState::new(bed, &mesh.vertices, &topology));
         let mut soft = Soft {
+            bed,
             thickness: thickness.unwrap_or(0.2 * topology.mean_edge),
             breath: None,
             model,

@@ -8,7 +8,7 @@ use super::block_matrix::{BlockMatrix, ROWS, run};
 
 /// How a point may move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Freedom {
+pub(crate) enum Freedom {
     #[default]
     Free,
     /// Across this unit normal only.
@@ -37,7 +37,7 @@ impl Freedom {
 }
 
 /// A symmetric matrix of 3 x 3 blocks that the solver can multiply row by row.
-pub(super) trait Matrix: Sync {
+pub(crate) trait Matrix: Sync {
     /// What joins rows besides their blocks, at `x`: computed once per product and
     /// handed to every row.
     fn links(&self, _x: &[Vec3A], _out: &mut Vec<Vec3A>) {}
@@ -62,7 +62,7 @@ pub(super) struct System<'a> {
 
 /// Vectors that the solver keeps between calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     links: Vec<Vec3A>,
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
@@ -72,7 +72,7 @@ pub(super) struct Scratch {
 
 /// How a solve went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     pub iterations: u32,
     /// Residual over right-hand side, in the norm of the preconditioner.
     pub residual: f64,
@@ -110,7 +110,7 @@ const NOTHING: f64 = 1e-7;
 
 /// When a solve ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     /// Most iterations.
     pub iterations: u32,
     /// Residual over right-hand side.
@@ -132,7 +132,7 @@ impl Budget {
 }
 
 /// Improves `x`, whose constrained parts stay as they are, until the budget is met.
-pub(super) fn solve(
+pub(crate) fn solve(
     matrix: &impl Matrix,
     b: &[Vec3A],
     x: &mut [Vec3A],

@@ -51,6 +51,9 @@ mod strain_limit;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use conjugate_gradient::{
+    Budget, Freedom, Matrix, Scratch, solve as conjugate_gradients,
+};
 pub use contact::Environment;
 pub(crate) use coupled::Equations;
 pub use cut::Blade;

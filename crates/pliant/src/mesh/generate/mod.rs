@@ -4,6 +4,7 @@
 //! - Bodies: [`Cuboid`], [`UvSphere`], [`IcoSphere`], [`EvenSphere`], [`Tube`], [`Colon`],
 //!   [`WineGlass`], [`Tumbler`], [`Head`],
 //!   [`LungShape`], [`Ribs`]; all closed and facing outwards.
+//! - Open: [`Cup`].
 //! - Landscape: [`RiverBed`], through a [`HeightGrid`].
 //! - Underneath: `skin.rs` (triangles over rings), `curve.rs` (splines and frames),
 //!   `noise.rs` (repeatable randomness).
@@ -11,6 +12,7 @@
 mod colon;
 mod colon_anatomy;
 mod cuboid;
+mod cup;
 mod curve;
 mod even_sphere;
 mod head;
@@ -28,6 +30,7 @@ mod wine_glass;
 pub use colon::{Colon, ColonPath};
 pub use colon_anatomy::ColonControl;
 pub use cuboid::Cuboid;
+pub use cup::Cup;
 pub use even_sphere::EvenSphere;
 pub use head::Head;
 pub use height_grid::HeightGrid;
