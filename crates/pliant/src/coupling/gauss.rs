@@ -108,7 +108,7 @@ const RULE: [([f32; 3], f32); 7] = {
     const THIRD: f32 = 1.0 / 3.0;
     const A: f32 = 0.059_715_87;
     const B: f32 = 0.470_142_06;
-    const C: f32 = 0.797_426_99;
+    const C: f32 = 0.797_427;
     const D: f32 = 0.101_286_51;
     // (155 ± √15) / 1200
     const NEAR_EDGES: f32 = 0.132_394_15;

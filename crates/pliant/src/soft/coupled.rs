@@ -22,9 +22,10 @@ const HELD: f64 = 1e4;
 const SHORTEST: f32 = 1e-12;
 
 /// How a body of springs gives way to impulses within a sub-step of h seconds:
-/// `(m + h d K + s g gᵀ) Δv = J`. K is the stiffness of the springs along themselves, and
-/// across as far as they are stretched, and that of a bed; d the time of damping, at least
-/// h; g the gradient of the volume and `s = h² γ p / V` the stiffness of the gas.
+/// `(m + h d K + h² T + s g gᵀ) Δv = J`. K is the stiffness of the springs along themselves
+/// and that of a bed, T that across springs as far as they are stretched; d the time of
+/// damping, at least h; g the gradient of the volume and `s = h² γ p / V` the stiffness of
+/// the gas.
 #[derive(Clone, Debug)]
 pub(crate) struct SoftEquations {
     springs: Springs,
@@ -223,7 +224,8 @@ impl Soft {
                 let way = position[link.other as usize] - place;
                 let length = way.length().max(SHORTEST);
                 let along = scale * spring.stiffness;
-                let across = along * (1.0 - spring.rest / length).max(0.0);
+                let stretched = (1.0 - spring.rest / length).max(0.0);
+                let across = h / damping * along * stretched;
                 arms.push(Arm {
                     along: ((along - across).max(0.0).sqrt() / length) * way,
                     across,
@@ -283,7 +285,8 @@ impl Soft {
         around: &Surroundings<'_>,
     ) -> Vec<Contact> {
         let weight = h * self.settings.controls.delta;
-        let gas = &equations.springs.gas;
+        let springs = &equations.springs;
+        let gas = &springs.gas;
         let growing = gas.iter().zip(&self.velocity).map(|(g, v)| g.dot(*v));
         let growing: f32 = growing.sum();
         for (i, impulse) in equations.impulse.iter_mut().enumerate() {
@@ -292,6 +295,11 @@ impl Soft {
             *impulse += h * self.force[i] + (weight * self.topology.mass[i]) * pulled;
             if let Some(g) = gas.get(i) {
                 *impulse -= growing * *g;
+            }
+            // What forces along springs have not: the turning of stretched ones.
+            let own = self.velocity[i];
+            for arm in springs.arms_of(i) {
+                *impulse -= arm.across * (own - self.velocity[arm.other as usize]);
             }
         }
         if let Some(bed) = &self.bed {

@@ -122,7 +122,7 @@ fn band(mesh: &mut TriMesh, lower: (usize, usize), upper: (usize, usize), row: u
     for j in 0..n {
         let [a, b] = [j, (j + 1) % n].map(|j| (lower.0 + j) as u32);
         let [d, c] = [j, (j + 1) % n].map(|j| (upper.0 + j) as u32);
-        mesh.triangles.extend(if (j + row) % 2 == 0 {
+        mesh.triangles.extend(if (j + row).is_multiple_of(2) {
             [[a, c, b], [a, d, c]]
         } else {
             [[a, d, b], [b, d, c]]
