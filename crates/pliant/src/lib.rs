@@ -27,7 +27,7 @@ pub mod world;
 mod world_state;
 
 pub use contact::{Contact, Obstacle};
-pub use coupling::{LiquidContact, Stroke};
+pub use coupling::{Exchange, LiquidContact, Stroke};
 pub use field::{Action, Field, Region};
 pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, Sink};
 pub use glam::{Quat, Vec3};

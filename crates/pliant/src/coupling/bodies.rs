@@ -6,7 +6,7 @@
 //! iteration already sees how the wall gives way. Without that a light body is thrown
 //! about by the liquid that it moves along (the added mass).
 
-use glam::{Mat3A, Vec3A};
+use glam::{DVec3, Mat3A, Vec3, Vec3A};
 
 use crate::solid::Equations;
 
@@ -43,6 +43,8 @@ pub(crate) struct PointMotion {
     pub inverse_mass: Vec<f32>,
     /// The stiffness, while it has its say; without, points answer by their masses.
     pub elastic: Option<Elastic>,
+    /// What pins have borne of the pushes meanwhile, in N s.
+    pub borne: DVec3,
 }
 
 /// A body of finite elements that is being pushed.
@@ -63,6 +65,26 @@ impl PointMotion {
             start: self.velocity.clone(),
             stale: false,
         });
+    }
+}
+
+impl PointMotion {
+    /// Ends the loan: the equations with the last word of their body.
+    pub fn give_back(&mut self) -> Option<Equations> {
+        self.elastic.as_mut()?.equations.conclude();
+        self.follow();
+        self.elastic.take().map(|elastic| elastic.equations)
+    }
+
+    /// Takes over what the equations have found.
+    fn follow(&mut self) {
+        let Some(elastic) = &self.elastic else {
+            return;
+        };
+        let moved = elastic.start.iter().zip(&elastic.equations.change);
+        for (velocity, (start, change)) in self.velocity.iter_mut().zip(moved) {
+            *velocity = *start + *change;
+        }
     }
 }
 
@@ -137,6 +159,9 @@ impl Bodies {
                 for (n, weight) in corners {
                     let n = n as usize;
                     points.velocity[n] += (points.inverse_mass[n] * weight) * impulse;
+                    if points.inverse_mass[n] == 0.0 {
+                        points.borne -= Vec3::from(weight * impulse).as_dvec3();
+                    }
                 }
             }
             BodyMotion::Rigid(rigid) => rigid.push(at.place, impulse),
@@ -158,10 +183,7 @@ impl Bodies {
                 continue;
             }
             elastic.equations.respond();
-            let moved = elastic.start.iter().zip(&elastic.equations.change);
-            for (velocity, (start, change)) in points.velocity.iter_mut().zip(moved) {
-                *velocity = *start + *change;
-            }
+            points.follow();
         }
     }
 
