@@ -27,7 +27,7 @@ pub mod world;
 mod world_state;
 
 pub use contact::{Contact, Obstacle};
-pub use coupling::{Coupling, Gauss, LiquidContact, Reaction, Stroke};
+pub use coupling::{Coupling, Exchange, Gauss, LiquidContact, Reaction, Stroke};
 pub use field::{Action, Field, Region};
 pub use fluid::{Content, Emitter, Fill, Fluid, FluidSettings, Liquid, Material, Sink};
 pub use glam::{Quat, Vec3};

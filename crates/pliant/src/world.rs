@@ -5,7 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
-use crate::coupling::{Coupling, Skins, Stroke};
+use crate::coupling::{Coupling, Exchange, Skins, Stroke};
 use crate::field::Field;
 use crate::fluid::{
     Content, Emitter, Fill, FillError, Fluid, FluidSettings, Liquid, NewParticle, SettingsError,
@@ -102,6 +102,7 @@ pub struct World {
     pub(crate) obstacle_impulse: Vec<Vec3>,
     /// The same at the end of every sub-step of the last step, with the time.
     pub(crate) impulse_log: Vec<(f64, Vec<Vec3>)>,
+    pub(crate) exchange: Exchange,
     pub(crate) last_step: f32,
     /// Largest speed of any wall in the coming step, in m/s.
     pub(crate) wall_speed: f32,
@@ -146,6 +147,7 @@ impl World {
             contacts: Vec::new(),
             obstacle_impulse: Vec::new(),
             impulse_log: Vec::new(),
+            exchange: Exchange::default(),
             last_step: 0.0,
             wall_speed: 0.0,
             sides_stale: false,

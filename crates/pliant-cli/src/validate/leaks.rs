@@ -10,6 +10,7 @@ use pliant::scene::{Built, Scene};
 use pliant::space::TriangleHash;
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 
+use super::exchange::SCENES;
 use super::{Case, Row, fault, glass};
 use crate::cli::ValidateArgs;
 use crate::error::CliError;
@@ -18,7 +19,7 @@ pub(super) const CASE: Case = Case {
     name: "leaks",
     about: "Particles on the wrong side of a wall at any frame: the colon scene with gravity in \
             six directions; a filled wine glass under a lid, with a wall thinner than a particle; boxes of 12 \
-            triangles at random angles; the scenes with a piston, a stirrer and peristalsis. \
+            triangles at random angles; the scenes with a piston, a stirrer and peristalsis; the scenes with deformable bodies. \
             1 s each, 30 s each with --full. In the full run also the root-mean-square speed in \
             the colon at the end, as a share of sqrt(gH), H the colon's height.",
     run,
@@ -27,6 +28,8 @@ pub(super) const CASE: Case = Case {
 /// Fixed before the first run. The speed counts only in the full run: after one
 /// second the fluid is still running.
 const SPEED_TOLERANCE: f64 = 0.01;
+/// Scenes with bodies, besides those of Müller et al. 2004.
+const BODIES: [&str; 3] = ["water-balloon", "bleeding-cut", "elastic-gate"];
 /// Boxes at random angles.
 const BOXES: u32 = 4;
 /// Distance between particles in the wine glass, in metres: as in the scene.
@@ -70,6 +73,11 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
         rows.push(row(&format!("turned box {seed}"), leaked, seconds));
     }
     for name in ["piston", "stirrer", "colon-peristalsis"] {
+        let (mut built, frame) = scene(name, &[])?;
+        let leaked = most_leaked(&mut built.world, frame, seconds, World::leaked)?;
+        rows.push(row(name, leaked, seconds));
+    }
+    for name in SCENES.iter().chain(&BODIES) {
         let (mut built, frame) = scene(name, &[])?;
         let leaked = most_leaked(&mut built.world, frame, seconds, World::leaked)?;
         rows.push(row(name, leaked, seconds));

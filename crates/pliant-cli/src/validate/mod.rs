@@ -8,6 +8,7 @@ mod cantilever;
 mod conservation;
 mod dam_break;
 mod drops;
+mod exchange;
 mod glass;
 mod honey;
 mod hydrostatic;
@@ -16,6 +17,7 @@ mod pile;
 mod poiseuille;
 mod soft;
 mod soft_scenes;
+mod soft_tube;
 mod solids;
 mod tension;
 mod water_on_plate;
@@ -95,7 +97,7 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 17] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
@@ -111,6 +113,8 @@ const CASES: [Case; 15] = [
     soft::CASE,
     buoyancy::CASE,
     water_on_plate::CASE,
+    exchange::CASE,
+    soft_tube::CASE,
 ];
 
 /// What cannot be built is reported as it is.

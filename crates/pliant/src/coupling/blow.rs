@@ -82,6 +82,7 @@ mod tests {
                 velocity: vec![Vec3A::ZERO; 3],
                 inverse_mass: vec![1000.0; 3],
                 elastic: None,
+                borne: glam::DVec3::ZERO,
             }))],
             first: 0,
         };

@@ -6,9 +6,10 @@
 //! iteration already sees how the wall gives way. Without that a light body is thrown
 //! about by the liquid that it moves along (the added mass).
 
-use glam::{Mat3A, Vec3A};
+use glam::{DVec3, Mat3A, Vec3, Vec3A};
 
 use super::answer::Answer;
+use crate::solid::Equations;
 
 /// A place of a body's surface.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct PointMotion {
     pub inverse_mass: Vec<f32>,
     /// The stiffness, while it has its say; without, points answer by their masses.
     pub elastic: Option<Elastic>,
+    /// What pins have borne of the pushes meanwhile, in N s.
+    pub borne: DVec3,
 }
 
 /// A body of finite elements that is being pushed.
@@ -73,6 +76,30 @@ impl PointMotion {
         if let Some(elastic) = &mut self.elastic {
             elastic.start.copy_from_slice(&self.velocity);
             (elastic.stale, elastic.waiting) = (false, false);
+        }
+    }
+
+    /// Ends the loan of a solid: the equations with the last word of their body.
+    pub fn give_back(&mut self) -> Option<Equations> {
+        let Answer::Solid(equations) = &mut self.elastic.as_mut()?.equations else {
+            return None;
+        };
+        equations.conclude();
+        self.follow();
+        match self.elastic.take()?.equations {
+            Answer::Solid(equations) => Some(*equations),
+            Answer::Soft(_) => None,
+        }
+    }
+
+    /// Takes over what the equations have found.
+    fn follow(&mut self) {
+        let Some(elastic) = &self.elastic else {
+            return;
+        };
+        let moved = elastic.start.iter().zip(elastic.equations.change());
+        for (velocity, (start, change)) in self.velocity.iter_mut().zip(moved) {
+            *velocity = *start + *change;
         }
     }
 }
@@ -149,6 +176,9 @@ impl Bodies {
                 for (n, weight) in corners {
                     let n = n as usize;
                     points.velocity[n] += (points.inverse_mass[n] * weight) * impulse;
+                    if points.inverse_mass[n] == 0.0 {
+                        points.borne -= Vec3::from(weight * impulse).as_dvec3();
+                    }
                 }
             }
             BodyMotion::Rigid(rigid) => rigid.push(at.place, impulse),
@@ -181,10 +211,7 @@ impl Bodies {
                 continue;
             }
             elastic.equations.respond();
-            let moved = elastic.start.iter().zip(elastic.equations.change());
-            for (velocity, (start, change)) in points.velocity.iter_mut().zip(moved) {
-                *velocity = *start + *change;
-            }
+            points.follow();
         }
     }
 

@@ -7,12 +7,14 @@
 //! how they give way, `soft_step.rs` has what is different for soft bodies; `contact.rs`
 //! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts.
 //! `gauss.rs` is another way: boundary particles on the surfaces (Müller et al. 2004).
+//! `exchange.rs` keeps the books of momentum.
 
 mod answer;
 mod blade;
 mod blow;
 mod bodies;
 mod contact;
+mod exchange;
 mod gauss;
 mod liquid_contact;
 mod soft_step;
@@ -21,6 +23,7 @@ mod step;
 pub use blade::Stroke;
 pub(crate) use blow::{Blow, collide};
 pub(crate) use bodies::{Bodies, Grasp, RigidMotion};
+pub use exchange::Exchange;
 pub use gauss::{Coupling, Gauss, Reaction};
 pub use liquid_contact::LiquidContact;
 pub(crate) use step::Skins;

@@ -1,6 +1,7 @@
 //! What happens to soft surface bodies among liquids in a sub-step, in the order of
 //! `step.rs`. Without liquids they move by themselves, after everything else.
 
+use glam::DVec3;
 use rayon::prelude::*;
 
 use super::answer::Answer;
@@ -20,6 +21,7 @@ pub(super) fn begin(soft: &mut Soft, skin: &mut Obstacle, dt: f32) -> BodyMotion
         velocity: soft.velocity_list().to_vec(),
         inverse_mass: soft.inverse_masses().to_vec(),
         elastic: None,
+        borne: DVec3::ZERO,
     };
     let equations = soft.equations(dt);
     points.borrow(equations.map(|e| Answer::Soft(Box::new(e))));

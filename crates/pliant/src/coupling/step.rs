@@ -15,7 +15,7 @@
 //! small, so it does not matter that a stiff body does not spread it at once, and
 //! where nothing changes nothing is wrong.
 
-use glam::Vec3A;
+use glam::{DVec3, Vec3A};
 
 use super::answer::Answer;
 use super::bodies::{Bodies, BodyMotion, PointMotion};
@@ -221,6 +221,7 @@ impl World {
                             velocity: solid.velocity_list().to_vec(),
                             inverse_mass: solid.inverse_masses().to_vec(),
                             elastic: None,
+                            borne: DVec3::ZERO,
                         }))
                     }));
                 }
@@ -301,9 +302,11 @@ impl World {
         for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)
                 && let Some(solid) = self.solids.by_index_mut(*index)
-                && let Some(Answer::Solid(equations)) = points.elastic.take().map(|e| e.equations)
+                && let Some(equations) = points.give_back()
             {
-                solid.take_back(*equations);
+                for (obstacle, impulse) in solid.take_back(equations) {
+                    self.obstacle_impulse[obstacle as usize] -= impulse;
+                }
             }
         }
         self.keep_rigids_apart(bodies, dt);
@@ -359,6 +362,13 @@ impl World {
     /// Ends a sub-step: bodies have got the impulses of particles that hit them.
     pub(crate) fn end_bodies(&mut self, bodies: &Bodies, dt: f32) {
         self.return_velocities(bodies, dt);
+        for (owner, motion) in self.skins.owners.iter().zip(&bodies.list) {
+            if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)
+                && let Some(solid) = self.solids.by_index_mut(*index)
+            {
+                solid.bear(points.borne);
+            }
+        }
         self.skins.list.iter_mut().for_each(Obstacle::end_substep);
         self.break_bodies(dt);
     }

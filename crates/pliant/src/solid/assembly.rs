@@ -1,13 +1,14 @@
 //! Forces and stiffness of all elements: first every element by itself, then every
 //! point gathers from the elements around it.
 
-use glam::{Mat3A, Quat, Vec3A};
+use glam::{DVec3, Mat3A, Quat, Vec3A};
 use rayon::prelude::*;
 
 use super::block_matrix::{BlockMatrix, ROWS, run};
 use super::conjugate_gradient::{Freedom, Outcome, Scratch};
 use super::corotational::{Corotational, rotation, strain};
 use super::element::{Elements, cofactor};
+use super::envelope::Envelope;
 use super::neo_hookean::{NeoHookean, NeoHookeanTangent};
 use super::patches::group_by;
 use super::settings::{Elastic, ElasticLaw};
@@ -15,6 +16,8 @@ use crate::mesh::TetMesh;
 
 /// Elements per task.
 const CHUNK: usize = 512;
+/// Iterations that solving by factors spares.
+const WORTH: u32 = 12;
 
 /// What finite elements know of a body.
 #[derive(Clone, Debug)]
@@ -38,8 +41,16 @@ pub(super) struct ElasticBody {
     /// How points may move in this step.
     pub freedom: Vec<Freedom>,
     pub scratch: Scratch,
+    /// Factors of the equations of an earlier step, if the body is thin or small.
+    pub factor: Option<Envelope>,
+    /// They have become too different.
+    pub worn: bool,
     /// How the last solve went.
     pub outcome: Outcome,
+    /// What gravity, fields and loads have given in the last step to points that are not
+    /// pinned, and pins to those that are, in N s.
+    pub outside: DVec3,
+    pub held: DVec3,
     /// Impulse on constrained points in the last step, in N s.
     pub reaction: Vec<Vec3A>,
 }
@@ -110,7 +121,6 @@ impl ElasticBody {
             law,
             elements: Elements::new(mesh),
             state: vec![rest; mesh.tets.len()],
-            stiffness,
             force: vec![Vec3A::ZERO; points],
             start,
             around,
@@ -119,8 +129,13 @@ impl ElasticBody {
             right: Vec::new(),
             freedom: vec![Freedom::Free; points],
             scratch: Scratch::default(),
+            factor: Envelope::new(&stiffness, WORTH),
+            worn: false,
             outcome: Outcome::default(),
+            outside: DVec3::ZERO,
+            held: DVec3::ZERO,
             reaction: Vec::new(),
+            stiffness,
             settings,
         }
     }
@@ -240,6 +255,7 @@ impl ElasticBody {
             + 52 * self.stiffness.block.len()
             + std::mem::size_of::<Corner>() * self.around.len()
             + 180 * self.force.len()
+            + self.factor.as_ref().map_or(0, Envelope::bytes)
     }
 }
 

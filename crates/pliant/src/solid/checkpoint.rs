@@ -47,6 +47,10 @@ impl Solid {
                     out.f32s(&state.rotation.to_array());
                     out.f32s(&state.plastic.to_cols_array());
                 }
+                out.u32(u32::from(body.worn));
+                if let Some(factor) = &body.factor {
+                    factor.save(out);
+                }
             }
         }
     }
@@ -109,6 +113,10 @@ impl Solid {
                     let mut m = [0.0; 9];
                     from.f32s(&mut m)?;
                     state.plastic = Mat3A::from_cols_array(&m);
+                }
+                body.worn = from.u32()? > 0;
+                if let Some(factor) = &mut body.factor {
+                    factor.load(from)?;
                 }
             }
         }

@@ -1,10 +1,12 @@
-//! Conjugate gradients with a block-diagonal preconditioner, for
-//! `(diagonal + scale K) x = b`, where some points move along a plane only or not at
-//! all (Baraff & Witkin 1998, section 5.3).
+//! Conjugate gradients for `(diagonal + scale K) x = b`, where some points move along a
+//! plane only or not at all (Baraff & Witkin 1998, section 5.3). Preconditioned by the
+//! blocks on the diagonal, or by the factors of an earlier matrix (`envelope.rs`).
 
 use glam::{Mat3A, Vec3A};
 
 use super::block_matrix::{BlockMatrix, ROWS, run};
+use super::element::outer;
+use super::envelope::Envelope;
 
 /// How a point may move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,6 +25,15 @@ impl Freedom {
             Freedom::Fixed
         } else {
             Freedom::Free
+        }
+    }
+
+    /// The filter as a matrix.
+    pub fn matrix(self) -> Mat3A {
+        match self {
+            Freedom::Free => Mat3A::IDENTITY,
+            Freedom::Plane(n) => Mat3A::IDENTITY - outer(n, n),
+            Freedom::Fixed => Mat3A::ZERO,
         }
     }
 
@@ -67,6 +78,9 @@ pub(crate) struct Scratch {
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     image: Vec<Vec3A>,
+    /// Preconditioned residual, and room for its numbers, of solves by factors.
+    guess: Vec<Vec3A>,
+    numbers: Vec<f32>,
     inverse: Vec<Mat3A>,
 }
 
@@ -146,6 +160,7 @@ pub(crate) fn solve(
         image: q,
         inverse,
         links: joined,
+        ..
     } = scratch;
     for list in [&mut *r, p, q] {
         list.resize(n, Vec3A::ZERO);
@@ -234,6 +249,87 @@ pub(crate) fn solve(
     };
     outcome
 }
+
+/// Improves `x` as [`solve`] does, with the factor of a similar matrix for preconditioner.
+/// The residual is measured by the error's energy.
+pub(super) fn solve_factored(
+    system: &System<'_>,
+    factor: &Envelope,
+    b: &[Vec3A],
+    x: &mut [Vec3A],
+    budget: Budget,
+    scratch: &mut Scratch,
+) -> Outcome {
+    let n = x.len();
+    let Scratch {
+        residual: r,
+        direction: p,
+        image: q,
+        guess: z,
+        numbers,
+        ..
+    } = scratch;
+    for list in [&mut *r, p, z] {
+        list.resize(n, Vec3A::ZERO);
+    }
+    let freedom = system.freedom;
+    let mut precondition = |r: &[Vec3A], z: &mut [Vec3A]| -> f64 {
+        factor.solve(r, z, numbers);
+        z.iter_mut()
+            .zip(freedom)
+            .for_each(|(z, f)| *z = f.filter(*z));
+        dot(r, z)
+    };
+    system.times(x, q);
+    for i in 0..n {
+        r[i] = freedom[i].filter(b[i] - q[i]);
+    }
+    let mut rz = precondition(r, z);
+    p.copy_from_slice(z);
+    let mut outcome = Outcome::default();
+    // b · A⁻¹ b, as far as it is known.
+    let size = |x: &[Vec3A], rz: f64| {
+        let given = b.iter().zip(freedom).zip(x);
+        let work: f64 = given
+            .map(|((b, f), x)| f64::from(f.filter(*b).dot(*x)))
+            .sum();
+        work.max(0.0) + rz
+    };
+    loop {
+        let whole = size(x, rz);
+        outcome.residual = if whole > 0.0 {
+            (rz.max(0.0) / whole).sqrt()
+        } else {
+            0.0
+        };
+        let goal = (budget.tolerance * budget.tolerance * whole).max(budget.floor);
+        if rz.is_nan() || rz <= goal || outcome.iterations >= budget.iterations {
+            return outcome;
+        }
+        system.times(p, q);
+        let mut curvature = 0.0;
+        for i in 0..n {
+            q[i] = freedom[i].filter(q[i]);
+            curvature += f64::from(q[i].dot(p[i]));
+        }
+        if curvature.is_nan() || curvature <= 0.0 {
+            return outcome;
+        }
+        let step = (rz / curvature) as f32;
+        for i in 0..n {
+            x[i] += step * p[i];
+            r[i] -= step * q[i];
+        }
+        let next = precondition(r, z);
+        let keep = (next / rz) as f32;
+        for i in 0..n {
+            p[i] = z[i] + keep * p[i];
+        }
+        rz = next;
+        outcome.iterations += 1;
+    }
+}
+
 type Task3<'a> = (usize, &'a mut [Mat3A], &'a mut [Vec3A], &'a mut [Vec3A]);
 
 fn tasks3<'a>(a: &'a mut [Mat3A], b: &'a mut [Vec3A], c: &'a mut [Vec3A]) -> Vec<Task3<'a>> {

@@ -3,13 +3,18 @@
 use glam::{DVec3, Vec3, Vec3A};
 
 use super::block_matrix::BlockMatrix;
-use super::conjugate_gradient::{Budget, Freedom, Scratch, System, solve};
+use super::conjugate_gradient::{Budget, Freedom, Scratch, System, solve, solve_factored};
 use super::contact::Environment;
+use super::envelope::Envelope;
+use super::implicit::FEW;
 use super::state::{Body, Solid};
 use crate::contact::Contact;
 
 /// What is left of an impulse that has not been shared out, at most.
 const TOLERANCE: f64 = 1e-3;
+/// The same for the last word, where factors make it cheap: what is left over then is
+/// momentum that nobody has given.
+pub(super) const LAST: f64 = 1e-6;
 /// Most iterations for one change of the impulses; the next goes on where this one ends.
 const ITERATIONS: u32 = 40;
 
@@ -22,6 +27,9 @@ pub(crate) struct Equations {
     diagonal: Vec<f32>,
     freedom: Vec<Freedom>,
     scratch: Scratch,
+    factor: Option<Envelope>,
+    /// The factors have become too different.
+    worn: bool,
     /// The factor of K.
     scale: f32,
     /// All that has been given so far, in N s.
@@ -31,8 +39,25 @@ pub(crate) struct Equations {
 }
 
 impl Equations {
-    /// Finds the change of velocity that belongs to the impulses.
+    /// What the equations of point `i` lack, in N s: what holds it has given that.
+    fn left_over(&self, i: usize) -> Vec3A {
+        let pulled = self.scale * self.stiffness.row_times(i, &self.change);
+        self.diagonal[i] * self.change[i] + pulled - self.impulse[i]
+    }
+
+    /// Finds the change of velocity that belongs to the impulses; they will go on changing.
     pub fn respond(&mut self) {
+        self.solve(TOLERANCE);
+    }
+
+    /// Finds the change of velocity that belongs to all impulses there were.
+    pub fn conclude(&mut self) {
+        if self.factor.as_ref().is_some_and(|f| f.scale > 0.0) {
+            self.solve(LAST);
+        }
+    }
+
+    fn solve(&mut self, tolerance: f64) {
         let system = System {
             stiffness: &self.stiffness,
             diagonal: &self.diagonal,
@@ -40,13 +65,17 @@ impl Equations {
             freedom: &self.freedom,
         };
         let mass = self.diagonal.iter().map(|&d| f64::from(d)).sum();
-        solve(
-            &system,
-            &self.impulse,
-            &mut self.change,
-            Budget::of_step(ITERATIONS, TOLERANCE, mass),
-            &mut self.scratch,
-        );
+        let budget = Budget::of_step(ITERATIONS, tolerance, mass);
+        let (given, change, scratch) = (&self.impulse, &mut self.change, &mut self.scratch);
+        match &self.factor {
+            Some(factor) if factor.scale > 0.0 => {
+                let outcome = solve_factored(&system, factor, given, change, budget, scratch);
+                self.worn |= outcome.iterations > FEW;
+            }
+            _ => {
+                solve(&system, given, change, budget, scratch);
+            }
+        }
         if self.freedom.iter().all(|f| *f == Freedom::Free) {
             keep_momentum(&self.impulse, &self.diagonal, &mut self.change);
         }
@@ -96,7 +125,10 @@ impl Solid {
         let Body::Elastic(body) = &mut self.body else {
             return None;
         };
+        body.renew_factor(h);
         Some(Equations {
+            factor: body.factor.take(),
+            worn: body.worn,
             stiffness: std::mem::replace(&mut body.stiffness, BlockMatrix::empty(0)),
             diagonal: std::mem::take(&mut body.diagonal),
             freedom: std::mem::take(&mut body.freedom),
@@ -107,14 +139,42 @@ impl Solid {
         })
     }
 
-    /// Takes back what it has lent.
-    pub(crate) fn take_back(&mut self, equations: Equations) {
+    /// Takes back what it has lent. Returns what the obstacles that it touches have given
+    /// to it because of the impulses, in N s.
+    pub(crate) fn take_back(&mut self, equations: Equations) -> Vec<(u32, Vec3)> {
+        let mut touched = Vec::new();
         if let Body::Elastic(body) = &mut self.body {
+            let mut touching = self.touching.iter().peekable();
+            for (i, freedom) in equations.freedom.iter().enumerate() {
+                let touch = touching.next_if(|(point, _)| *point as usize == i);
+                if *freedom == Freedom::Free {
+                    continue;
+                }
+                let left = equations.left_over(i);
+                let held = Vec3::from(left - freedom.filter(left));
+                match touch {
+                    Some((_, touch)) => touched.push((touch.obstacle, held)),
+                    None => self.given.1 += held.as_dvec3(),
+                }
+            }
             body.stiffness = equations.stiffness;
             body.diagonal = equations.diagonal;
             body.freedom = equations.freedom;
             body.scratch = equations.scratch;
+            body.factor = equations.factor;
+            body.worn = equations.worn;
         }
+        touched
+    }
+
+    /// Takes the impulses from outside and from pins that have not been booked yet.
+    pub(crate) fn take_given(&mut self) -> (DVec3, DVec3) {
+        std::mem::take(&mut self.given)
+    }
+
+    /// Books an impulse that a pin has borne.
+    pub(crate) fn bear(&mut self, impulse: DVec3) {
+        self.given.1 += impulse;
     }
 
     /// Something has pushed the points: these are their velocities now.

@@ -6,13 +6,16 @@
 //! [`ElasticBody::prepare`] sets the equations up, [`ElasticBody::solve_alone`] or
 //! `meet/joint.rs` solves them, [`ElasticBody::finish`] moves the points.
 
-use glam::{Vec3, Vec3A};
+use glam::{DVec3, Vec3, Vec3A};
 
 use super::assembly::ElasticBody;
-use super::conjugate_gradient::{Budget, Freedom, System, solve};
+use super::conjugate_gradient::{Budget, Freedom, System, solve, solve_factored};
 use super::contact::{Environment, Touching};
-use super::coupled::keep_momentum;
+use super::coupled::{LAST, keep_momentum};
 use super::explicit::Moving;
+
+/// Solves by factors that need more iterations ask for new ones.
+pub(super) const FEW: u32 = 5;
 
 /// The points that touch something, with their numbers, in order.
 pub(super) type TouchList = Vec<(u32, Touching)>;
@@ -68,15 +71,33 @@ impl ElasticBody {
         let mut change = std::mem::take(&mut self.change);
         let (iterations, tolerance) = (self.settings.iterations, self.settings.tolerance);
         let mass = self.diagonal.iter().map(|&d| f64::from(d)).sum();
-        self.outcome = solve(
-            &self.system(h),
-            &self.right,
-            &mut change,
-            Budget::of_step(iterations, tolerance.into(), mass),
-            &mut scratch,
-        );
+        let mut budget = Budget::of_step(iterations, tolerance.into(), mass);
+        self.renew_factor(h);
+        let (system, right) = (self.system(h), &self.right);
+        self.outcome = match &self.factor {
+            Some(factor) if factor.scale > 0.0 => {
+                budget.tolerance = budget.tolerance.min(LAST);
+                solve_factored(&system, factor, right, &mut change, budget, &mut scratch)
+            }
+            _ => solve(&system, right, &mut change, budget, &mut scratch),
+        };
+        self.worn = self.outcome.iterations > FEW;
         self.change = change;
         self.scratch = scratch;
+    }
+
+    /// Factors the equations of a step of `h` seconds if the factors of an earlier one do
+    /// not serve.
+    pub fn renew_factor(&mut self, h: f32) {
+        let Some(mut factor) = self.factor.take() else {
+            return;
+        };
+        let system = self.system(h);
+        if self.worn || !factor.serves(system.scale) {
+            factor.factor(&system);
+            self.worn = false;
+        }
+        self.factor = Some(factor);
     }
 
     /// Moves all points by what was found, and writes what the touching ones do next.
@@ -99,6 +120,17 @@ impl ElasticBody {
                 let left = *reaction - *b;
                 *reaction = left - freedom.filter(left);
             }
+            let pinned = reaction.iter().zip(state.inverse_mass);
+            let pinned = pinned.filter(|(_, w)| **w == 0.0);
+            self.held += pinned
+                .map(|(j, _)| Vec3::from(*j).as_dvec3())
+                .sum::<DVec3>();
+        }
+        let damping = h * self.settings.mass_damping;
+        if damping > 0.0 {
+            let slowed = self.change.iter().zip(&self.diagonal);
+            let slowed = slowed.map(|(v, d)| f64::from(*d) * Vec3::from(*v).as_dvec3());
+            self.outside -= f64::from(damping / (1.0 + damping)) * slowed.sum::<DVec3>();
         }
         let moving = state.velocity.iter_mut().zip(&mut *state.displacement);
         for ((v, u), change) in moving.zip(&self.change) {
@@ -123,12 +155,21 @@ impl ElasticBody {
         let (alpha, beta) = (self.settings.mass_damping, self.settings.stiffness_damping);
         let mut right = std::mem::take(&mut self.right);
         self.stiffness.times(state.velocity, &mut right);
+        (self.outside, self.held) = (DVec3::ZERO, DVec3::ZERO);
         for i in 0..mass.len() {
             let v = state.velocity[i];
             let place = state.rest[i] + Vec3::from(state.displacement[i]);
             let outer = Vec3A::from(around.acceleration(place, v.into()));
             let force = self.force[i] + Vec3A::from(state.load[i]);
-            right[i] = h * (force + mass[i] * (outer - alpha * v) - (beta + h) * right[i]);
+            let drawn = mass[i] * (outer - alpha * v);
+            right[i] = h * (force + drawn - (beta + h) * right[i]);
+            let given = h * (state.load[i] + Vec3::from(drawn));
+            // What pulls a pinned point is borne by its pin.
+            if state.inverse_mass[i] > 0.0 {
+                self.outside += given.as_dvec3();
+            } else {
+                self.held += given.as_dvec3();
+            }
         }
         self.right = right;
     }

@@ -9,7 +9,7 @@
 //!   `stable_step.rs` the longest stable step and what limits it.
 //! - Finite elements: `element.rs` has shapes and strains, `corotational.rs` and
 //!   `neo_hookean.rs` the two materials, `assembly.rs` forces and stiffness,
-//!   `block_matrix.rs` and `conjugate_gradient.rs` the linear solver, `implicit.rs`
+//!   `block_matrix.rs`, `conjugate_gradient.rs` and `envelope.rs` the linear solver, `implicit.rs`
 //!   the time step, `settle.rs` the shape at rest under load.
 //! - `shape_matching.rs`: rigid, linear and quadratic, in clusters or as a whole.
 //! - `contact.rs`: points against obstacles, for both; `meet/`: bodies against each
@@ -28,6 +28,7 @@ mod corotational;
 mod coupled;
 mod cut;
 mod element;
+mod envelope;
 mod explicit;
 mod fields;
 mod fracture;

@@ -4,7 +4,7 @@
 use glam::{Vec3, Vec3A};
 use thiserror::Error;
 
-use super::conjugate_gradient::{Budget, Freedom, System, solve};
+use super::conjugate_gradient::{Budget, Freedom, System, solve, solve_factored};
 use super::state::{Body, Solid};
 
 /// How exact a shape at rest must be, and what it may cost.
@@ -102,17 +102,20 @@ impl Solid {
             };
             let mut step = vec![Vec3A::ZERO; n];
             let mut scratch = std::mem::take(&mut body.scratch);
-            let outcome = solve(
-                &system,
-                &b,
-                &mut step,
-                Budget {
-                    iterations: settings.iterations,
-                    tolerance: 1e-3,
-                    floor: 0.0,
-                },
-                &mut scratch,
-            );
+            let budget = Budget {
+                iterations: settings.iterations,
+                tolerance: 1e-3,
+                floor: 0.0,
+            };
+            if let Some(factor) = &mut body.factor {
+                factor.factor(&system);
+            }
+            let outcome = match &mut body.factor {
+                Some(factor) if factor.scale > 0.0 => {
+                    solve_factored(&system, factor, &b, &mut step, budget, &mut scratch)
+                }
+                _ => solve(&system, &b, &mut step, budget, &mut scratch),
+            };
             body.scratch = scratch;
             report.iterations += outcome.iterations;
             report.rounds += 1;
@@ -146,6 +149,8 @@ impl Solid {
             }
             std::mem::swap(&mut self.displacement, &mut trial);
         }
+        // No step has these equations.
+        body.worn = true;
         self.velocity.fill(Vec3A::ZERO);
         self.refresh_views();
         if report.residual <= settings.tolerance {

@@ -1,6 +1,6 @@
 //! The state of a body, and its step.
 
-use glam::{Vec3, Vec3A};
+use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::assembly::ElasticBody;
@@ -67,6 +67,8 @@ pub struct Solid {
     pub(super) inverse_mass: Vec<f32>,
     /// Forces from outside in N.
     pub(super) load: Vec<Vec3>,
+    /// Impulses from outside and from pins that have not been booked yet, in N s.
+    pub(super) given: (DVec3, DVec3),
     pub(super) touching: TouchList,
     /// Where they touch, from the beginning of a step to its end.
     touches: Vec<(u32, u32, crate::contact::Touch)>,
@@ -131,6 +133,7 @@ impl Solid {
             displacement: vec![Vec3A::ZERO; n],
             velocity: vec![Vec3A::ZERO; n],
             load: vec![Vec3::ZERO; n],
+            given: Default::default(),
             touching: Vec::new(),
             touches: Vec::new(),
             body,
@@ -392,6 +395,8 @@ impl Solid {
                 .map(|(_, t)| t.rubbing(around.friction_of(t.obstacle)))
                 .collect();
             body.finish(&mut state, &mut self.touching, h, around);
+            self.given.0 += body.outside;
+            self.given.1 += body.held;
             for ((i, obstacle, touch), rubbing) in self.touches.drain(..).zip(rubbing) {
                 contacts.push(Contact {
                     matter,

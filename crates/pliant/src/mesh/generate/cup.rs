@@ -139,7 +139,7 @@ mod tests {
         let cup = Cup::default();
         let mesh = cup.build().unwrap();
         let report = mesh.check();
-        assert_eq!(report.open_edges.len(), 48);
+        assert_eq!(report.border_edges, 48);
         assert_eq!(report.degenerate_triangles, 0);
         for (t, corners) in mesh.triangles.iter().enumerate() {
             let center = corners

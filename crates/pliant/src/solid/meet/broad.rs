@@ -83,9 +83,16 @@ impl Broad {
             edges.map(|(k, e)| (k as u32, middle(e))).collect()
         };
         self.fill(views, with_edges);
+        let boxes: Vec<Vec<Aabb>> = views
+            .iter()
+            .map(|view| {
+                let edges = view.skin.edges.par_iter().with_min_len(CHUNK);
+                edges.map(|edge| view.swept(&edge.ends)).collect()
+            })
+            .collect();
         for body in 0..views.len() {
             if !self.partners[body].is_empty() {
-                self.look_for_edges(views, body);
+                self.look_for_edges(views, body, &boxes);
             }
         }
         let slack = self.slack;
@@ -223,8 +230,9 @@ impl Broad {
         self.inside = found;
     }
 
-    /// What the edges of one body find among those of later bodies, or of its own.
-    fn look_for_edges(&mut self, views: &[View<'_>], body: usize) {
+    /// What the edges of one body find among those of later bodies, or of its own. `boxes`
+    /// hold the ways of all edges.
+    fn look_for_edges(&mut self, views: &[View<'_>], body: usize, boxes: &[Vec<Aabb>]) {
         let (view, partners) = (&views[body], &self.partners[body]);
         let reach = self.reach(views, body);
         let wanted = wanted(views, body, partners, reach);
@@ -234,7 +242,7 @@ impl Broad {
             let mut pairs = Vec::new();
             for (k, edge) in list.iter().enumerate() {
                 let own = (chunk * CHUNK + k) as u32;
-                let bounds = view.swept(&edge.ends);
+                let bounds = boxes[body][own as usize];
                 if !wanted(&bounds) {
                     continue;
                 }
@@ -251,9 +259,11 @@ impl Broad {
                     {
                         return;
                     }
+                    if !boxes[at][other as usize].overlaps(&around) {
+                        return;
+                    }
                     let ends = views[at].skin.edges[other as usize].ends;
-                    let shared = at == body && ends.iter().any(|i| edge.ends.contains(i));
-                    if shared || !views[at].swept(&ends).overlaps(&around) {
+                    if at == body && ends.iter().any(|i| edge.ends.contains(i)) {
                         return;
                     }
                     pairs.push(Pair {
