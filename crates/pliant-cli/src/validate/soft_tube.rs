@@ -19,7 +19,8 @@ pub(super) const CASE: Case = Case {
             u = 2 Q (1 - r²/R²) / (π R²), L2 error as a share of the profile's norm; the flow \
             through it against that of the pump; and the flow against π G R⁴ / (8 μ) with the \
             measured fall of pressure G. R is the radius of a circle with the area of the \
-            deformed hollow.",
+            deformed hollow. The pump's flow was first counted by particles, off by up to a disc \
+            of them; since then it is the nozzle's rate.",
     run,
 };
 

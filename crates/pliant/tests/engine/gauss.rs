@@ -2,7 +2,7 @@
 //! reactions, momentum kept, no slip, and rest in concave corners.
 
 use crate::common::{DRY_WATER, free_world, lattice, moving, run};
-use pliant::fluid::PressureMethod;
+use pliant::fluid::{NewParticle, PressureMethod};
 use pliant::mesh::{Cuboid, TetBlock};
 use pliant::observe::{Decoder, Encoder};
 use pliant::soft::{Controls, SoftSettings, Springs, sheet};
@@ -156,9 +156,18 @@ fn groove(settings: FluidSettings) -> (World, Handle<Fluid>) {
         min: Vec3::new(-0.12, 0.02, -0.12),
         max: Vec3::new(0.12, 0.2, 0.12),
     };
-    world.fill(fluid, &Fill::Region(region)).unwrap();
-    world.clear_bodies();
-    // Only what is between the two sides.
+    let spacing = world.fluid(fluid).unwrap().settings().spacing;
+    let points = Fill::Region(region).points(spacing).unwrap();
+    // Only between the two sides.
+    let inside = points.into_iter().filter(|p| p.y > p.x.abs() + spacing);
+    let particles: Vec<NewParticle> = inside
+        .map(|position| NewParticle {
+            position,
+            velocity: Vec3::ZERO,
+        })
+        .collect();
+    world.add_particles(fluid, &particles);
+    // Takes what falls through the groove.
     world.add_sink(pliant::Sink {
         region: Region::Box {
             min: -Vec3::ONE,
