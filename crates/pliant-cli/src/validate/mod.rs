@@ -97,11 +97,12 @@ struct Case {
     run: fn(&ValidateArgs) -> Result<Vec<Row>, CliError>,
 }
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     hydrostatic::CASE,
     dam_break::CASE,
     conservation::CASE,
     leaks::CASE,
+    leaks::BODIES_CASE,
     poiseuille::CASE,
     honey::CASE,
     glass::CASE,
