@@ -83,13 +83,14 @@ impl World {
         let around = Surroundings::numbered(self.gravity, &fields, self.obstacles.iter());
         let first = self.first_soft();
         let from = self.contacts.len();
+        let mut matter = first;
         for (owner, motion) in self.skins.owners.iter().zip(&bodies.list) {
             if let (Owner::Soft(index), BodyMotion::Points(points)) = (owner, motion)
                 && let Some(soft) = self.softs.by_index_mut(*index)
             {
-                let matter = first + *index as u32;
                 let contacts = soft.finish(matter, dt, &points.velocity, &around);
                 self.contacts.extend(contacts);
+                matter += 1;
                 if let Some((point, speed)) = soft.runaway(RUNAWAY, dt) {
                     return Err(StepError::SoftDiverged {
                         step: self.steps,
@@ -102,12 +103,13 @@ impl World {
                 }
             }
         }
-        let (numbers, mut all): (Vec<_>, Vec<_>) = self.softs.iter_mut().unzip();
+        let mut all: Vec<_> = self.softs.iter_mut().map(|(_, soft)| soft).collect();
         let moved = collide(&mut all, dt);
-        let again: Vec<Vec<Contact>> = (numbers, &mut all, moved)
+        let again: Vec<Vec<Contact>> = (&mut all, moved)
             .into_par_iter()
-            .filter(|(_, _, moved)| *moved)
-            .map(|(index, soft, _)| soft.pass_obstacles(first + index as u32, &around))
+            .enumerate()
+            .filter(|(_, (_, moved))| *moved)
+            .map(|(k, (soft, _))| soft.pass_obstacles(first + k as u32, &around))
             .collect();
         self.contacts.extend(again.into_iter().flatten());
         self.push_obstacles(from);

@@ -10,10 +10,9 @@
 //! end        bodies get what particles gave them on their way
 //! ```
 //!
-//! The pressure solve knows of a deformable body only its masses. Elasticity has had
-//! its say in `predict`, against the pressure of the last sub-step: the difference is
-//! small, so it does not matter that a stiff body does not spread it at once, and
-//! where nothing changes nothing is wrong.
+//! Deformable bodies answer every iteration of the pressure solve by their own implicit
+//! equations (`answer.rs`). In `predict` they have had the pressure of the last sub-step,
+//! so that the solve has only its change to find.
 
 use glam::{DVec3, Vec3A};
 
