@@ -100,6 +100,18 @@ pub(crate) trait Lanes: Copy {
         // SAFETY: there are eight.
         unsafe { self.gather_vectors(a, &[0, 1, 2, 3, 4, 5, 6, 7]) }
     }
+    /// `a[rows[0]]` in lanes 0 to 2 and `a[rows[1]]` in lanes 4 to 6; lanes 3 and 7 mean
+    /// nothing.
+    ///
+    /// # Safety
+    /// Both rows are below the length of `a`.
+    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F;
+    /// `v[0]` in lanes 0 to 3 and `v[1]` in lanes 4 to 7.
+    fn two_numbers(self, v: [f32; 2]) -> Self::F;
+    /// The same vector in lanes 0 to 2 and in 4 to 6.
+    fn twice(self, v: Vec3A) -> Self::F;
+    /// The sum of the vectors in lanes 0 to 2 and in 4 to 6.
+    fn both(self, v: Self::F) -> Vec3A;
     /// The vector of every lane.
     fn to_vectors(self, v: [Self::F; 3]) -> [Vec3A; WIDTH];
     /// The eight numbers of `a`.
@@ -303,6 +315,23 @@ impl Lanes for Portable {
         out
     }
     #[inline(always)]
+    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F {
+        let [a, b] = [a[rows[0] as usize], a[rows[1] as usize]];
+        [a.x, a.y, a.z, 0.0, b.x, b.y, b.z, 0.0]
+    }
+    #[inline(always)]
+    fn two_numbers(self, [a, b]: [f32; 2]) -> Self::F {
+        [a, a, a, a, b, b, b, b]
+    }
+    #[inline(always)]
+    fn twice(self, v: Vec3A) -> Self::F {
+        [v.x, v.y, v.z, 0.0, v.x, v.y, v.z, 0.0]
+    }
+    #[inline(always)]
+    fn both(self, v: Self::F) -> Vec3A {
+        Vec3A::new(v[0] + v[4], v[1] + v[5], v[2] + v[6])
+    }
+    #[inline(always)]
     fn to_vectors(self, [x, y, z]: [Self::F; 3]) -> [Vec3A; WIDTH] {
         let mut out = [Vec3A::ZERO; WIDTH];
         for l in 0..WIDTH {
@@ -407,6 +436,10 @@ mod tests {
         for v in turned.into_iter().chain(l.vectors(&vectors)) {
             bits.extend(l.to_array(v).map(f32::to_bits));
         }
+        // SAFETY: both rows are below eight.
+        let two = unsafe { l.two_vectors(&vectors, [6, 1]) };
+        let scaled = l.mul(l.sub(two, l.twice(vectors[3])), l.two_numbers([a[0], b[1]]));
+        bits.extend(l.both(scaled).to_array().map(f32::to_bits));
         bits
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::volume_map::MappedWall;
+use crate::math::Aabb;
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleHash, TriangleIndex};
 
@@ -82,7 +83,28 @@ pub(super) enum WallFinder {
     Facets {
         mesh: Arc<TriMesh>,
         index: Arc<TriangleHash>,
+        /// Outside of these there are no walls; empty if they would be too many to ask.
+        boxes: Arc<[Aabb]>,
     },
+}
+
+/// Most boxes that are asked before an index.
+const MOST_BOXES: usize = 16;
+
+/// The boxes around the triangles, each once and grown by `reach`.
+fn boxes_around(mesh: &TriMesh, reach: f32) -> Arc<[Aabb]> {
+    let mut boxes: Vec<Aabb> = Vec::new();
+    for t in 0..mesh.triangles.len() {
+        // Rounding must not put a wall outside.
+        let around = Aabb::of(mesh.corners(t)).grown(1.001 * reach);
+        if !boxes.contains(&around) {
+            boxes.push(around);
+        }
+        if boxes.len() > MOST_BOXES {
+            return Arc::default();
+        }
+    }
+    boxes.into()
 }
 
 impl WallFinder {
@@ -93,6 +115,7 @@ impl WallFinder {
             return WallFinder::Facets {
                 mesh: mesh.clone(),
                 index: Arc::new(TriangleHash::build(mesh.clone(), reach)),
+                boxes: boxes_around(mesh, reach),
             };
         }
         let tree = tree.cloned();
@@ -108,7 +131,11 @@ impl WallFinder {
                     visit(Wall::curved(p, &nearest));
                 }
             }
-            WallFinder::Facets { mesh, index } => facets(mesh, index, p, reach, visit),
+            WallFinder::Facets { mesh, index, boxes } => {
+                if boxes.is_empty() || boxes.iter().any(|b| b.contains(p)) {
+                    facets(mesh, index, p, reach, visit);
+                }
+            }
         }
     }
 

@@ -88,6 +88,34 @@ impl ChunkImages {
         }
     }
 
+    /// Adds up `term` over the images that particle `k` of the chunk sees: first argument the
+    /// neighbour, second the gradient by its place or by the particle's own.
+    #[inline(always)]
+    fn sum_of(&self, k: usize, slopes: &[Vec3A], term: impl Fn(usize, Vec3A) -> Vec3A) -> Vec3A {
+        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        let mut sum = Vec3A::ZERO;
+        // Most particles see none.
+        if !range.is_empty() {
+            for (&j, &slope) in self.neighbour[range.clone()].iter().zip(&slopes[range]) {
+                sum += term(j as usize, slope);
+            }
+        }
+        sum
+    }
+
+    /// The rate at which the images of particle `k`, number `i` of all, are compressed.
+    #[inline(always)]
+    pub fn compression(&self, v: &[Vec3A], i: usize, k: usize) -> f32 {
+        let others = self.sum_of(k, &self.other, |j, other| other * v[j]);
+        (self.sum[k] * v[i] + others).element_sum()
+    }
+
+    /// The gradient of the pressure by the images, which have that of their particles.
+    #[inline(always)]
+    pub fn gradient(&self, p: &[f32], i: usize, k: usize) -> Vec3A {
+        p[i] * self.sum[k] + self.sum_of(k, &self.own, |j, own| p[j] * own)
+    }
+
     /// Finds the images that the particles from `first` on see.
     fn find(
         &mut self,
@@ -150,10 +178,11 @@ impl ChunkImages {
                 let room = h_squared - d.length_squared();
                 let mut others = Vec3A::ZERO;
                 if here.walls == 1 && there.walls == 1 {
-                    let corner = Corner::of_one(here, there);
-                    if corner.lengthening < room && here.is_wall_of(there) {
-                        add(j, d, &corner, &mut others);
+                    let lengthening = 4.0 * here.distance * there.distance;
+                    if lengthening >= room || !here.is_wall_of(there) {
+                        continue;
                     }
+                    add(j, d, &Corner::of_one(here, there), &mut others);
                 } else {
                     let shared = Shared::of(walls.of(i), walls.of(j as usize));
                     shared.for_each_corner(room, |corner| add(j, d, corner, &mut others));

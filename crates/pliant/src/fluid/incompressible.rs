@@ -23,7 +23,7 @@ use super::friction::Friction;
 use super::grip::Grip;
 use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
-use super::pairs::{Found, Pairs, gradient_sum};
+use super::pairs::{Found, Pairs};
 use super::partition::part;
 use super::pressure_sums::{Chunk, add_compression, push_chunk};
 use super::restoring::lattice_stiffness;
@@ -89,6 +89,8 @@ pub(crate) struct Incompressible {
     pub yielding: Yielding,
     pub x: Vec<Vec3A>,
     pub v: Vec<Vec3A>,
+    /// `Σ V ∇W` over the neighbours, in 1/m.
+    gradient: Vec<Vec3A>,
     /// Share of each particle's surroundings that is full.
     pub fullness: Vec<f32>,
     /// Share of each particle's pressure that pushes through the liquid.
@@ -144,6 +146,7 @@ impl Incompressible {
             yielding: Yielding::default(),
             x: Vec::new(),
             v: Vec::new(),
+            gradient: Vec::new(),
             fullness: Vec::new(),
             share: Vec::new(),
             closing: Vec::new(),
@@ -170,6 +173,7 @@ impl Incompressible {
     ) {
         self.x.resize(n, Vec3A::ZERO);
         self.v.resize(n, Vec3A::ZERO);
+        self.gradient.resize(n, Vec3A::ZERO);
         for a in [
             &mut self.fullness,
             &mut self.share,
@@ -189,11 +193,12 @@ impl Incompressible {
         self.pairs.find(
             grid,
             position,
-            n,
+            &self.x,
             (self.kernel, self.friction),
             Found {
                 fullness: &mut self.fullness,
                 squares: &mut self.inverse_diagonal,
+                gradient: &mut self.gradient,
                 share: &mut self.share,
             },
         );
@@ -206,6 +211,7 @@ impl Incompressible {
             Found {
                 fullness: &mut self.fullness,
                 squares: &mut self.inverse_diagonal,
+                gradient: &mut self.gradient,
                 share: &mut self.share,
             },
         );
@@ -226,18 +232,18 @@ impl Incompressible {
         // No pressure moves a particle that sees others only at the edge of its kernel, or
         // at its own place: it would be boundless.
         let least = 1e-6 * (self.kernel.slope * self.kernel.support_radius).powi(2);
-        let x = &self.x[..];
         (
             self.inverse_diagonal.par_chunks_mut(CHUNK),
-            &self.pairs.chunks,
+            self.gradient.par_chunks(CHUNK),
             &self.images.chunks,
         )
             .into_par_iter()
+            .with_min_len(16)
             .enumerate()
-            .for_each(|(c, (diagonal, pairs, images))| {
+            .for_each(|(c, (diagonal, gradient, images))| {
                 for (k, diagonal) in diagonal.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
-                    let mut own = gradient_sum(x, i, pairs.of(k));
+                    let mut own = gradient[k];
                     let seen = images.of(k);
                     own += seen.sum;
                     let images = seen.neighbour.iter().zip(seen.other);
@@ -491,7 +497,7 @@ impl Incompressible {
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        16 * (self.x.capacity() + self.v.capacity())
+        16 * (self.x.capacity() + self.v.capacity() + self.gradient.capacity())
             + 4 * (self.fullness.capacity()
                 + self.share.capacity()
                 + self.closing.capacity()

@@ -4,12 +4,11 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
-use crate::fluid::pressure_sums::{
-    compression, image_compression, image_gradient, pressure_gradient,
-};
+use crate::fluid::pressure_sums::{compression, pressure_gradient};
 use crate::fluid::test_random::Random;
 use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewParticle, Tolerances};
 use crate::mesh::IcoSphere;
+use crate::simd::Portable;
 use crate::space::{Bvh, TriangleIndex};
 
 const SPACING: f32 = 0.02;
@@ -111,8 +110,9 @@ fn a_lattice_in_a_corner_does_not_notice_the_walls() {
         assert!((solver.fullness[i] - 1.0).abs() < 1e-4, "{p}");
         let uniform = vec![1.0; fluid.len()];
         let (chunk, k) = (i / CHUNK, i % CHUNK);
-        let g = pressure_gradient(&solver.x, &uniform, i, solver.pairs.chunks[chunk].of(k))
-            + image_gradient(&uniform, i, solver.images.chunks[chunk].of(k));
+        let pairs = solver.pairs.chunks[chunk].of(k);
+        let g = pressure_gradient(Portable, &solver.x, &uniform, i, pairs)
+            + solver.images.chunks[chunk].gradient(&uniform, i, k);
         assert!(g.length() * SPACING < 1e-3, "{p}: {g}");
     }
 }
@@ -129,10 +129,11 @@ fn the_gradient_is_the_transpose_of_the_compression() {
         let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
         let (mut pressure_work, mut motion_work, mut size) = (0.0f64, 0.0f64, 0.0f64);
         for i in 0..fluid.len() {
-            let pairs = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
-            let images = solver.images.chunks[i / CHUNK].of(i % CHUNK);
-            let d = compression(&solver.x, &v, i, pairs) + image_compression(&v, i, images);
-            let g = pressure_gradient(&solver.x, &p, i, pairs) + image_gradient(&p, i, images);
+            let (c, k) = (i / CHUNK, i % CHUNK);
+            let (pairs, images) = (solver.pairs.chunks[c].of(k), &solver.images.chunks[c]);
+            let d = compression(Portable, &solver.x, &v, i, pairs) + images.compression(&v, i, k);
+            let g =
+                pressure_gradient(Portable, &solver.x, &p, i, pairs) + images.gradient(&p, i, k);
             pressure_work += f64::from(p[i] * d);
             motion_work += f64::from(v[i].dot(g));
             size += f64::from((p[i] * d).abs());
@@ -140,6 +141,48 @@ fn the_gradient_is_the_transpose_of_the_compression() {
         let error = (pressure_work - motion_work).abs() / size;
         assert!(error < 1e-5, "{error} with {} walls", walls.len());
     }
+}
+
+/// The sums over two neighbours at a time are the plain ones, and the same to the bit with
+/// and without vector instructions.
+#[test]
+fn sums_by_two_are_the_plain_sums() {
+    let fluid = prepared(&block(6, 0.3, 1.0), &[]);
+    let solver = fluid.solver.as_ref().unwrap();
+    let mut random = Random(7);
+    let v: Vec<Vec3A> = (0..fluid.len()).map(|_| random.vector().into()).collect();
+    let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
+    let x = &solver.x;
+    for i in 0..fluid.len() {
+        let pairs = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
+        let (mut rate, mut gradient, mut size) = (0.0f64, DVec3::ZERO, 0.0);
+        for (&j, &s) in pairs.0.iter().zip(pairs.1) {
+            let j = j as usize;
+            let slope = f64::from(s) * (x[i] - x[j]).as_dvec3();
+            rate += slope.dot((v[i] - v[j]).as_dvec3());
+            gradient += slope * f64::from(p[i] + p[j]);
+            size += slope.length();
+        }
+        let d = compression(Portable, x, &v, i, pairs);
+        let g = pressure_gradient(Portable, x, &p, i, pairs);
+        assert!((f64::from(d) - rate).abs() < 1e-5 * size);
+        assert!((g.as_dvec3() - gradient).length() < 1e-5 * size);
+        assert!(
+            (solver.gradient[i].as_dvec3() - plain_gradient(x, i, pairs)).length() < 1e-5 * size
+        );
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = crate::simd::Avx2::detect() {
+            assert_eq!(d.to_bits(), compression(avx2, x, &v, i, pairs).to_bits());
+            assert_eq!(g, pressure_gradient(avx2, x, &p, i, pairs));
+        }
+    }
+}
+
+fn plain_gradient(x: &[Vec3A], i: usize, (near, slope): (&[u32], &[f32])) -> DVec3 {
+    let pairs = near.iter().zip(slope);
+    pairs
+        .map(|(&j, &s)| f64::from(s) * (x[i] - x[j as usize]).as_dvec3())
+        .sum()
 }
 
 /// Both solves reach what they were asked for, and change neither momentum nor
@@ -243,7 +286,7 @@ fn the_strain_around_a_particle_is_that_of_the_flow() {
     let solver = fluid.solver.as_mut().unwrap();
     let flow = |p: Vec3A| Vec3A::new(0.3 * p.x + 0.5 * p.y, 0.1 * p.z, -0.3 * p.z);
     solver.v = solver.x.iter().map(|p| flow(*p)).collect();
-    solver.find_strains();
+    solver.find_strains(crate::fluid::strain::Whom::All);
     let center = Vec3A::splat(4.5 * SPACING);
     let inner = |p: &Vec3A| (*p - center).abs().max_element() < SPACING;
     let middle = solver.x.iter().position(inner).unwrap();

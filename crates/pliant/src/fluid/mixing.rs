@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::incompressible::Incompressible;
 use super::liquid::Liquid;
+use super::strain::Whom;
 use super::walls::Walls;
 use crate::contact::Wall;
 
@@ -22,7 +23,7 @@ impl Incompressible {
         viscosity: &mut [f32],
     ) {
         if liquids.iter().any(|l| l.material.thinning.is_some()) {
-            self.find_strains();
+            self.find_strains(Whom::All);
         }
         let (x, v, strains) = (&self.x[..], &self.v[..], &self.strains[..]);
         let nearest = 0.1 * self.kernel.support_radius;

@@ -56,17 +56,20 @@ impl ChunkPairs {
         self.friction.resize(len, 0.0);
     }
 
-    /// Sets the friction of the pairs to a value of (particle, neighbour).
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.start.len().saturating_sub(1)
+    }
+
+    /// Sets the friction of the pairs of particle `k` to a value of the neighbour.
     #[inline(always)]
-    pub fn set_friction(&mut self, first: usize, value: impl Fn(usize, usize) -> f32) {
-        for k in 0..self.start.len() - 1 {
-            let range = self.start[k] as usize..self.start[k + 1] as usize;
-            let pairs = self.friction[range.clone()]
-                .iter_mut()
-                .zip(&self.neighbour[range]);
-            for (friction, &j) in pairs {
-                *friction = value(first + k, j as usize);
-            }
+    pub fn set_friction(&mut self, k: usize, value: impl Fn(usize) -> f32) {
+        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        let pairs = self.friction[range.clone()]
+            .iter_mut()
+            .zip(&self.neighbour[range]);
+        for (friction, &j) in pairs {
+            *friction = value(j as usize);
         }
     }
 
@@ -107,6 +110,8 @@ pub(crate) struct Found<'a> {
     pub fullness: &'a mut [f32],
     /// `Σ |V ∇W|²` over the neighbours.
     pub squares: &'a mut [f32],
+    /// `Σ V ∇W`.
+    pub gradient: &'a mut [Vec3A],
     /// `-Σ V ∇W · x_ij / 3`: the share of the solver's pressure that pushes through the
     /// liquid, 1 if there were infinitely many neighbours.
     pub share: &'a mut [f32],
@@ -119,37 +124,42 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// Finds all pairs nearer than the support radius. `position` is sorted by the
-    /// grid's cells and longer than `n` by one vector width.
+    /// Finds all pairs nearer than the support radius. `x` and `position` hold the same
+    /// places, sorted by the grid's cells; `position` is longer by one vector width.
     pub fn find(
         &mut self,
         grid: &CellGrid,
         position: Xyz<'_>,
-        n: usize,
+        x: &[Vec3A],
         (kernel, friction): (CubicSpline, Friction),
         Found {
             fullness,
             squares,
+            gradient,
             share,
         }: Found<'_>,
     ) {
+        let n = x.len();
         self.chunks
             .resize_with(n.div_ceil(CHUNK), ChunkPairs::default);
         (
             &mut self.chunks,
             fullness[..n].par_chunks_mut(CHUNK),
             squares[..n].par_chunks_mut(CHUNK),
+            gradient[..n].par_chunks_mut(CHUNK),
             share[..n].par_chunks_mut(CHUNK),
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (chunk, fullness, squares, share))| {
+            .for_each(|(c, (chunk, fullness, squares, gradient, share))| {
                 let found = Found {
                     fullness,
                     squares,
+                    gradient,
                     share,
                 };
-                find_best(grid, position, (kernel, friction), c * CHUNK, chunk, found);
+                let places = Places { position, x };
+                find_best(grid, places, (kernel, friction), c * CHUNK, chunk, found);
             });
     }
 
@@ -162,9 +172,16 @@ impl Pairs {
     }
 }
 
+/// Where particles are: number by number, and as rows.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    position: Xyz<'a>,
+    x: &'a [Vec3A],
+}
+
 fn find_best(
     grid: &CellGrid,
-    position: Xyz<'_>,
+    places: Places<'_>,
     laws: (CubicSpline, Friction),
     first: usize,
     chunk: &mut ChunkPairs,
@@ -172,7 +189,7 @@ fn find_best(
 ) {
     dispatch!(find_chunk(
         grid: &CellGrid,
-        position: Xyz<'_>,
+        places: Places<'_>,
         laws: (CubicSpline, Friction),
         first: usize,
         chunk: &mut ChunkPairs,
@@ -185,7 +202,7 @@ fn find_best(
 fn find_chunk<L: Lanes>(
     l: L,
     grid: &CellGrid,
-    position: Xyz<'_>,
+    Places { position, x }: Places<'_>,
     (kernel, friction): (CubicSpline, Friction),
     first: usize,
     chunk: &mut ChunkPairs,
@@ -203,11 +220,15 @@ fn find_chunk<L: Lanes>(
             }
             let begin = end;
             end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
-            rub::<L>(l, friction, chunk, begin, end);
-            let [fullness, squares, work] = slopes::<L>(l, kernel, &mut chunk.slope, begin, end);
-            found.fullness[i - first] = fullness;
-            found.squares[i - first] = squares;
-            found.share[i - first] = -work / 3.0;
+            // What is read beyond the end must name particles.
+            chunk.neighbour[end..end + WIDTH].fill(0);
+            let k = i - first;
+            let law = (kernel, friction);
+            let [fullness, squares, work] =
+                weigh::<L>(l, law, x, i, chunk, begin..end, &mut found.gradient[k]);
+            found.fullness[k] = fullness;
+            found.squares[k] = squares;
+            found.share[k] = -work / 3.0;
             chunk.start.push(end as u32);
         }
     }
@@ -258,67 +279,65 @@ fn near<L: Lanes>(
     at
 }
 
-/// Computes the friction of pairs from their squared distances.
+/// Turns squared distances into slopes of the kernel, in place, and computes the friction of
+/// the pairs. Returns the sums of the kernel's values, of its squared gradients, and of its
+/// gradients times the distances; the sum of the gradients goes to `gradient`.
 #[inline(always)]
-fn rub<L: Lanes>(l: L, friction: Friction, chunk: &mut ChunkPairs, begin: usize, end: usize) {
-    let inverse_h = l.splat(1.0 / friction.support_radius);
-    let (one, zero, nearest) = (l.splat(1.0), l.splat(0.0), l.splat(NEAREST));
-    let scale = l.splat(friction.scale);
-    let mut k = begin;
-    while k < end {
-        // SAFETY: the lists have room for one width beyond their end.
-        unsafe {
-            let r = l.sqrt(l.load(&chunk.slope, k));
-            let q = l.max(l.mul(r, inverse_h), nearest);
-            let falls = l.sqrt(l.max(l.sub(one, q), zero));
-            let weight = l.div(l.mul(scale, falls), l.mul(l.mul(q, q), q));
-            l.store(weight, &mut chunk.friction, k);
-        }
-        k += WIDTH;
-    }
-}
-
-/// Turns squared distances into slopes of the kernel, in place. Returns the sums of
-/// the kernel's values, of its squared gradients, and of its gradients times the
-/// distances.
-#[inline(always)]
-fn slopes<L: Lanes>(
+fn weigh<L: Lanes>(
     l: L,
-    kernel: CubicSpline,
-    list: &mut [f32],
-    begin: usize,
-    end: usize,
+    (kernel, friction): (CubicSpline, Friction),
+    x: &[Vec3A],
+    i: usize,
+    chunk: &mut ChunkPairs,
+    list: std::ops::Range<usize>,
+    gradient: &mut Vec3A,
 ) -> [f32; 3] {
     let inverse_h = l.splat(1.0 / kernel.support_radius);
     let (one, half, zero) = (l.splat(1.0), l.splat(0.5), l.splat(0.0));
     let (two, six) = (l.splat(2.0), l.splat(6.0));
     let (eight, least) = (l.splat(8.0), l.splat(1e-6));
     let (value, slope) = (l.splat(kernel.value), l.splat(kernel.slope));
-    let twenty_four = l.splat(24.0);
+    let (twenty_four, nearest) = (l.splat(24.0), l.splat(NEAREST));
+    let rough = l.splat(friction.scale);
+    let own = [l.splat(x[i].x), l.splat(x[i].y), l.splat(x[i].z)];
     let (mut values, mut squares, mut work) = (zero, zero, zero);
-    let mut k = begin;
-    while k < end {
-        // SAFETY: the list has room for one width beyond its end.
-        let r_squared = unsafe { l.load(list, k) };
-        let q = l.max(l.mul(l.sqrt(r_squared), inverse_h), least);
-        let outer = l.max(l.sub(one, q), zero);
-        let inner = l.max(l.sub(half, q), zero);
-        let (outer2, inner2) = (l.mul(outer, outer), l.mul(inner, inner));
-        let w = l.sub(
-            l.mul(two, l.mul(outer2, outer)),
-            l.mul(eight, l.mul(inner2, inner)),
-        );
-        let dw = l.sub(l.mul(twenty_four, inner2), l.mul(six, outer2));
-        let s = l.mul(slope, l.div(dw, q));
-        let keep = l.first(end - k);
-        values = l.add(values, l.keep(l.mul(value, w), keep));
-        let steep = l.keep(l.mul(s, r_squared), keep);
-        work = l.add(work, steep);
-        squares = l.add(squares, l.mul(s, steep));
-        // SAFETY: as above; what lies beyond the end is overwritten by the next list.
-        unsafe { l.store(s, list, k) };
+    let mut sum = [zero; 3];
+    let mut k = list.start;
+    while k < list.end {
+        // SAFETY: the lists have room for one width beyond their end, and name particles
+        // there.
+        unsafe {
+            let r_squared = l.load(&chunk.slope, k);
+            let q = l.mul(l.sqrt(r_squared), inverse_h);
+            let at = l.max(q, least);
+            let outer = l.max(l.sub(one, at), zero);
+            let inner = l.max(l.sub(half, at), zero);
+            let (outer2, inner2) = (l.mul(outer, outer), l.mul(inner, inner));
+            let w = l.sub(
+                l.mul(two, l.mul(outer2, outer)),
+                l.mul(eight, l.mul(inner2, inner)),
+            );
+            let dw = l.sub(l.mul(twenty_four, inner2), l.mul(six, outer2));
+            let keep = l.first(list.end - k);
+            let s = l.keep(l.mul(slope, l.div(dw, at)), keep);
+            values = l.add(values, l.keep(l.mul(value, w), keep));
+            let steep = l.mul(s, r_squared);
+            work = l.add(work, steep);
+            squares = l.add(squares, l.mul(s, steep));
+            let near = &*chunk.neighbour.as_ptr().add(k).cast::<[u32; WIDTH]>();
+            let there = l.gather_vectors(x, near);
+            for a in 0..3 {
+                sum[a] = l.add(sum[a], l.mul(s, l.sub(own[a], there[a])));
+            }
+            l.store(s, &mut chunk.slope, k);
+            let at = l.max(q, nearest);
+            let falls = l.sqrt(l.max(l.sub(one, at), zero));
+            let rubs = l.div(l.mul(rough, falls), l.mul(l.mul(at, at), at));
+            l.store(rubs, &mut chunk.friction, k);
+        }
         k += WIDTH;
     }
+    *gradient = Vec3A::new(l.sum(sum[0]), l.sum(sum[1]), l.sum(sum[2]));
     [l.sum(values), l.sum(squares), l.sum(work)]
 }
 
@@ -341,11 +360,4 @@ pub(crate) fn sum_pairs(
         even += term(j as usize, s);
     }
     even + odd
-}
-
-/// `Σ V ∇W` over the neighbours of particle `i`.
-#[inline(always)]
-pub(crate) fn gradient_sum(x: &[Vec3A], i: usize, pairs: (&[u32], &[f32])) -> Vec3A {
-    let here = x[i];
-    sum_pairs(pairs, |j, s| s * (here - x[j]))
 }

@@ -34,11 +34,12 @@ pub(crate) fn part(
         &mut pairs.chunks,
         found.fullness[..n].par_chunks_mut(CHUNK),
         found.squares[..n].par_chunks_mut(CHUNK),
+        found.gradient[..n].par_chunks_mut(CHUNK),
         found.share[..n].par_chunks_mut(CHUNK),
     )
         .into_par_iter()
         .enumerate()
-        .for_each(|(c, (pairs, fullness, squares, share))| {
+        .for_each(|(c, (pairs, fullness, squares, gradient, share))| {
             let own = &walls.chunks[c];
             let of_body = |m: &Mirror| bodies.of(m.obstacle).is_some();
             if !(0..own.mirrors()).any(|m| of_body(own.mirror(m))) {
@@ -53,6 +54,7 @@ pub(crate) fn part(
                 let squared = way.length_squared();
                 fullness[k] -= kernel.volume_value(squared);
                 squares[k] = (squares[k] - slope * slope * squared).max(0.0);
+                gradient[k] += slope * way;
                 share[k] += slope * squared / 3.0;
                 false
             });

@@ -16,6 +16,9 @@
 //! `K` would be a viscosity of `dt p`, far too much for a liquid that flows. Of the
 //! velocity between two particles it therefore takes only what the strain of the flow
 //! around them does not explain, and never more or less than nothing: energy can only fall.
+//!
+//! Only particles that are deep enough to overshoot take part, and only with each other:
+//! in a collapsing column most are not.
 
 use std::f32::consts::TAU;
 
@@ -26,7 +29,7 @@ use super::CHUNK;
 use super::cubic::{CubicSpline, for_lattice};
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
-use super::strain::Symmetric;
+use super::strain::{Symmetric, Whom};
 use super::viscosity::{Budget, ViscositySolver};
 use super::walls::{Mirror, Walls};
 use crate::coupling::Bodies;
@@ -35,6 +38,9 @@ use crate::simd::{Lanes, dispatch};
 /// Where `dt` times the frequency of the springs is below this, nothing has to be done: an
 /// explicit step is stable up to 2.
 const SWINGS: f32 = 1.0;
+
+/// Particles whose springs swing by less than this share of that, in square, are not deep.
+const SHALLOW: f32 = 0.5;
 
 /// Share of the particles that has to swing faster: single ones that are struck do not
 /// make a liquid simmer.
@@ -72,8 +78,14 @@ impl Incompressible {
         if !self.overshoots(dt, pressure, inverse_density) {
             return;
         }
-        self.find_strains();
+        let scale = self.swing(dt);
+        let swings = pressure.iter().zip(inverse_density);
+        let deep = &mut self.viscosity.deep;
+        deep.clear();
+        deep.extend(swings.map(|(p, inverse)| scale * p * inverse > SHALLOW * SWINGS * SWINGS));
+        self.find_strains(Whom::Deep);
         let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
+        let deep = &self.viscosity.deep[..];
         let chunks = self.pairs.chunks.par_iter_mut().enumerate();
         chunks.for_each(|(c, pairs)| {
             let springs = Springs {
@@ -82,6 +94,7 @@ impl Incompressible {
                 v,
                 strains,
                 pressure,
+                deep,
                 kernel,
                 scale: dt * dt,
             };
@@ -98,6 +111,7 @@ impl Incompressible {
         s.inverse_diagonal.extend_from_slice(inverse_density);
         self.conjugate_gradients(inverse_density, BUDGET);
         self.viscosity.bracing.clear();
+        self.viscosity.deep.clear();
     }
 
     /// Finds how hard walls hold particles in their places. A wall at distance d is a
@@ -106,7 +120,12 @@ impl Incompressible {
     /// they do not hold.
     fn brace(&mut self, dt: f32, pressure: &[f32], walls: &Walls, bodies: &Bodies) {
         let (kernel, volume) = (self.kernel, self.volume);
-        let ViscositySolver { bracing, drive, .. } = &mut self.viscosity;
+        let ViscositySolver {
+            bracing,
+            drive,
+            deep,
+            ..
+        } = &mut self.viscosity;
         let n = pressure.len();
         bracing.clear();
         bracing.resize(n, Symmetric::default());
@@ -120,7 +139,7 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .for_each(|(c, (bracing, drive, walls))| {
-                for k in 0..bracing.len() {
+                for k in (0..bracing.len()).filter(|k| deep[c * CHUNK + k]) {
                     let scale = 2.0 * dt * dt * pressure[c * CHUNK + k];
                     let fixed = |m: &&Mirror| bodies.of(m.obstacle).is_none();
                     for mirror in walls.of(k).iter().filter(fixed) {
@@ -135,11 +154,16 @@ impl Incompressible {
             });
     }
 
-    /// True if more than a few particles swing too fast for the sub-step.
-    fn overshoots(&self, dt: f32, pressure: &[f32], inverse_density: &[f32]) -> bool {
+    /// The square of `dt` times the frequency of the springs, per pressure over density.
+    fn swing(&self, dt: f32) -> f32 {
         // Neighbours that move against each other stretch a spring twice, and each has the
         // pressure of both ends.
-        let scale = 4.0 * self.stiffness * dt * dt;
+        4.0 * self.stiffness * dt * dt
+    }
+
+    /// True if more than a few particles swing too fast for the sub-step.
+    fn overshoots(&self, dt: f32, pressure: &[f32], inverse_density: &[f32]) -> bool {
+        let scale = self.swing(dt);
         let fast = (pressure, inverse_density)
             .into_par_iter()
             .with_min_len(4096)
@@ -157,6 +181,7 @@ struct Springs<'a> {
     v: &'a [Vec3A],
     strains: &'a [Symmetric],
     pressure: &'a [f32],
+    deep: &'a [bool],
     kernel: CubicSpline,
     scale: f32,
 }
@@ -166,7 +191,13 @@ impl Springs<'_> {
     fn weigh(self, pairs: &mut ChunkPairs) {
         #[inline(always)]
         fn run<L: Lanes>(_: L, springs: Springs<'_>, pairs: &mut ChunkPairs) {
-            pairs.set_friction(springs.first, |i, j| springs.weight(i, j));
+            for k in 0..pairs.len() {
+                let i = springs.first + k;
+                // The pairs of the others are not looked at.
+                if springs.deep[i] {
+                    pairs.set_friction(k, |j| springs.weight(i, j));
+                }
+            }
         }
         let springs = self;
         dispatch!(run(springs: Springs<'_>, pairs: &mut ChunkPairs));
@@ -179,7 +210,7 @@ impl Springs<'_> {
         let pressure = self.pressure[i] + self.pressure[j];
         let d = self.x[i] - self.x[j];
         let r_squared = d.length_squared();
-        if pressure <= 0.0 || r_squared <= 0.0 {
+        if !self.deep[j] || r_squared <= 0.0 {
             return 0.0;
         }
         let motion = d.dot(self.v[i] - self.v[j]);

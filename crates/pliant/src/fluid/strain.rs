@@ -45,22 +45,35 @@ impl Symmetric {
     }
 }
 
+/// Whose strain rates are sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whom {
+    All,
+    /// Those of `ViscositySolver::deep`.
+    Deep,
+}
+
 impl Incompressible {
-    /// Finds the strain rates of all particles.
-    pub(super) fn find_strains(&mut self) {
+    /// Finds strain rates.
+    pub(super) fn find_strains(&mut self, whom: Whom) {
         let (x, v) = (&self.x[..], &self.v[..]);
+        let deep = match whom {
+            Whom::All => &[],
+            Whom::Deep => &self.viscosity.deep[..],
+        };
         self.strains.resize(x.len(), Symmetric::default());
         (self.strains.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (strains, pairs))| strain_chunk(x, v, c * CHUNK, pairs, strains));
+            .for_each(|(c, (strains, pairs))| strain_chunk(x, v, deep, c * CHUNK, pairs, strains));
     }
 }
 
-/// The strain rates around a chunk's particles.
+/// The strain rates around a chunk's particles, of all if `deep` is empty.
 fn strain_chunk(
     x: &[Vec3A],
     v: &[Vec3A],
+    deep: &[bool],
     first: usize,
     pairs: &ChunkPairs,
     strains: &mut [Symmetric],
@@ -70,6 +83,7 @@ fn strain_chunk(
         _: L,
         x: &[Vec3A],
         v: &[Vec3A],
+        deep: &[bool],
         first: usize,
         pairs: &ChunkPairs,
         strains: &mut [Symmetric],
@@ -77,6 +91,9 @@ fn strain_chunk(
         // One length for both spares a test of every index.
         let v = &v[..x.len()];
         for (k, strain) in strains.iter_mut().enumerate() {
+            if deep.get(first + k) == Some(&false) {
+                continue;
+            }
             let (here, own) = (x[first + k], v[first + k]);
             let (near, slope) = pairs.of(k);
             let (mut along, mut across, mut work) = (Vec3A::ZERO, Vec3A::ZERO, Vec3A::ZERO);
@@ -98,6 +115,7 @@ fn strain_chunk(
     dispatch!(run(
         x: &[Vec3A],
         v: &[Vec3A],
+        deep: &[bool],
         first: usize,
         pairs: &ChunkPairs,
         strains: &mut [Symmetric],

@@ -47,6 +47,8 @@ pub(crate) struct ViscositySolver {
     pub(super) drive: Vec<Vec3A>,
     /// What holds particles at walls along their normals; empty if nothing does.
     pub(super) bracing: Vec<Symmetric>,
+    /// Particles that take part; empty if all do.
+    pub(super) deep: Vec<bool>,
     /// 1 / diagonal, or near it; 0 for particles that are held.
     pub(super) inverse_diagonal: Vec<f32>,
     residual: Vec<Vec3A>,
@@ -62,6 +64,7 @@ impl ViscositySolver {
                 + self.direction.capacity()
                 + self.image.capacity())
             + size_of::<Symmetric>() * self.bracing.capacity()
+            + self.deep.capacity()
     }
 }
 
@@ -125,14 +128,18 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .for_each(|(c, (image, pairs))| {
+                let thin = Thin {
+                    first: c * CHUNK,
+                    pairs,
+                    x,
+                    v,
+                    viscosity,
+                };
+                thin.pull(image);
                 for (k, image) in image.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
-                    let (here, own, mu) = (x[i], v[i], viscosity[i]);
-                    let pull = sum_pairs(pairs.friction_of(k), |j, friction| {
-                        let d = here - x[j];
-                        (mu + viscosity[j]) * friction * d.dot(own - v[j]) * d
-                    });
-                    let mut force = -0.5 * pull;
+                    let (own, mu) = (v[i], viscosity[i]);
+                    let mut force = -0.5 * *image;
                     for mirror in walls.of(i).iter().filter(|m| m.no_slip) {
                         let grip = mu * mirror.wall.drag * wall_grip.at(mirror.wall.distance);
                         force -= grip * (own - Vec3A::from(mirror.wall.velocity));
@@ -223,6 +230,7 @@ impl Incompressible {
             direction,
             image,
             bracing,
+            deep,
             ..
         } = &mut self.viscosity;
         let x = &self.x[..];
@@ -242,6 +250,7 @@ impl Incompressible {
                     grip,
                     drive,
                     bracing,
+                    deep,
                     inverse_density,
                 };
                 let mut sum = 0.0;
@@ -393,6 +402,38 @@ fn add_up(parts: &[[f64; 2]]) -> [f64; 2] {
     parts.iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
 }
 
+/// One chunk of a thin liquid.
+#[derive(Clone, Copy)]
+struct Thin<'a> {
+    first: usize,
+    pairs: &'a ChunkPairs,
+    x: &'a [Vec3A],
+    v: &'a [Vec3A],
+    viscosity: &'a [f32],
+}
+
+impl Thin<'_> {
+    /// `Σ_j (μ_i + μ_j) w_ij (v_ij · x_ij) x_ij` of each particle.
+    fn pull(self, sums: &mut [Vec3A]) {
+        #[inline(always)]
+        fn run<L: Lanes>(_: L, thin: Thin<'_>, sums: &mut [Vec3A]) {
+            let Thin { x, .. } = thin;
+            // One length for all spares a test of every index.
+            let (v, viscosity) = (&thin.v[..x.len()], &thin.viscosity[..x.len()]);
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let i = thin.first + k;
+                let (here, own, mu) = (x[i], v[i], viscosity[i]);
+                *sum = sum_pairs(thin.pairs.friction_of(k), |j, friction| {
+                    let d = here - x[j];
+                    (mu + viscosity[j]) * friction * d.dot(own - v[j]) * d
+                });
+            }
+        }
+        let thin = self;
+        dispatch!(run(thin: Thin<'_>, sums: &mut [Vec3A]));
+    }
+}
+
 /// One chunk of particles with all that the viscous operator needs.
 #[derive(Clone, Copy)]
 struct Part<'a> {
@@ -403,6 +444,7 @@ struct Part<'a> {
     grip: &'a [f32],
     drive: Option<&'a [Vec3A]>,
     bracing: &'a [Symmetric],
+    deep: &'a [bool],
     inverse_density: Option<&'a [f32]>,
 }
 
@@ -414,7 +456,11 @@ impl Part<'_> {
             for (k, image) in image.iter_mut().enumerate() {
                 let i = part.first + k;
                 let own = part.vectors[i];
-                let mut force = friction(part.x, part.vectors, i, k, part.pairs);
+                let mut force = if part.deep.get(i) == Some(&false) {
+                    Vec3A::ZERO
+                } else {
+                    friction(part.x, part.vectors, i, k, part.pairs)
+                };
                 force += part.grip[i] * own;
                 if let Some(bracing) = part.bracing.get(i) {
                     force += bracing.times(own);

@@ -195,6 +195,28 @@ impl Lanes for Avx2 {
         [x, y, z]
     }
     #[inline(always)]
+    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> __m256 {
+        debug_assert!(rows.iter().all(|&r| (r as usize) < a.len()));
+        // SAFETY: in range by the caller's promise; a vector is a register of four numbers.
+        unsafe {
+            let low = _mm_loadu_ps(a.as_ptr().add(rows[0] as usize).cast());
+            let high = _mm_loadu_ps(a.as_ptr().add(rows[1] as usize).cast());
+            _mm256_set_m128(high, low)
+        }
+    }
+    #[inline(always)]
+    fn two_numbers(self, [a, b]: [f32; 2]) -> __m256 {
+        unsafe { _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a)) }
+    }
+    #[inline(always)]
+    fn twice(self, v: Vec3A) -> __m256 {
+        unsafe { _mm256_set_m128(v.into(), v.into()) }
+    }
+    #[inline(always)]
+    fn both(self, v: __m256) -> Vec3A {
+        unsafe { _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v)) }.into()
+    }
+    #[inline(always)]
     fn to_vectors(self, v: [__m256; 3]) -> [Vec3A; WIDTH] {
         let q = self.quads(v);
         let mut out = [Vec3A::ZERO; WIDTH];
