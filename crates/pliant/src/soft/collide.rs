@@ -26,7 +26,7 @@ use crate::space::{CellGrid, CellSize, ModuloHash, NeighbourSearch};
 /// Points per task.
 const CHUNK: usize = 256;
 /// Seconds in which bodies that overlap move apart by the distance that they should keep.
-const LETTING_GO: f32 = 0.03;
+const LETTING_GO: f32 = 0.1;
 /// A closed body with less than this share of its volume has no inside to speak of.
 const EVERTED: f64 = 0.05;
 
