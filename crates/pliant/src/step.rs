@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::contact::Contact;
 use crate::fluid::{Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::observe::Stage;
-use crate::soft::{Surroundings, collide};
+use crate::soft::{Surroundings, bound_stride, collide};
 use crate::solid::Environment;
 use crate::step_outcome::{StepError, StepReport, diverged, remedy};
 use crate::world::{World, sides};
@@ -217,6 +217,14 @@ impl World {
                     limit: StepLimit::Solid,
                 };
             }
+        }
+        let walls = self.obstacles.iter().next().is_some();
+        let stride = bound_stride(self.softs(), walls, bound.dt);
+        if stride < bound.dt {
+            bound = StepBound {
+                dt: stride,
+                limit: StepLimit::Meeting,
+            };
         }
         Ok(match self.settings.fixed {
             Some(dt) => StepBound {

@@ -125,8 +125,8 @@ pub enum StepError {
     /// A soft body has run away.
     #[error(
         "step {step}, {time:.4} s: soft body `{soft}` has blown up: point {point} moves at \
-         {speed:.3e} m/s; the sub-step was {dt:.3e} s; shorten its `step`, lower `pressure` or \
-         `gamma`, or choose the integrator `kang` or `implicit`"
+         {speed:.3e} m/s; the sub-step was {dt:.3e} s; shorten its `step`, lower `pressure`, \
+         `beta` or `gamma`, or choose the integrator `kang` or `implicit`"
     )]
     SoftDiverged {
         /// Number of the step.

@@ -142,6 +142,21 @@ pub(super) fn lungs() -> Result<Vec<Row>, CliError> {
             volume(5),
         ),
     ];
+    // "The volume of the lung is increased for both inhalation and exhalation" (6.4.2).
+    let full = |k: usize| {
+        let named = softs[k].lung_volumes();
+        named.map_or(f64::NAN, |v| v.functional_residual + v.tidal)
+    };
+    for (less, more, low, high) in [("1", "1.5", 0, 4), ("1.5", "2", 4, 5)] {
+        rows.push(below(
+            format!(
+                "lung, gamma {less}: litres at the end of an inhalation, which must be below \
+                 those of gamma {more}"
+            ),
+            full(low),
+            full(high),
+        ));
+    }
     let by_beta = [(0.25, 6), (0.5, 7), (0.75, 8), (1.0, 0), (2.0, 9)];
     for pair in by_beta.windows(2) {
         let [(less, low), (more, high)] = [pair[0], pair[1]];

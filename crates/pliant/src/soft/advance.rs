@@ -41,7 +41,7 @@ impl Soft {
             self.clock += f64::from(h);
             return self.pass_obstacles(matter, around);
         }
-        self.find_forces(self.damping(h));
+        self.find_forces(self.damping(h), h);
         if self.settings.scaling == Scaling::Literal {
             self.add_weight(around);
         }
@@ -113,7 +113,7 @@ impl Soft {
     }
 
     /// α (F_s + F_d) + β F_f + γ F_v on every point (3.49-3.57).
-    pub(super) fn find_forces(&mut self, damping: f32) {
+    pub(super) fn find_forces(&mut self, damping: f32, h: f32) {
         let controls = self.settings.controls;
         let physical = self.settings.scaling == Scaling::Physical;
         if controls.beta > 0.0
@@ -136,7 +136,8 @@ impl Soft {
         if self.is_filled() {
             self.enclosed = self.volume_by_gradient();
         }
-        self.pressure = self.gas_pressure();
+        let gas = self.gas(h);
+        (self.pressure, self.gas_slope) = (gas.pressure, gas.slope);
         let mut force = std::mem::take(&mut self.force);
         let fluid = self.fluid.as_ref().filter(|_| controls.beta > 0.0);
         let lung = self.settings.volume.lung.as_ref();

@@ -29,6 +29,7 @@ impl Soft {
         if let Some(b) = &self.breath {
             out.f64(b.clock);
             out.f32(b.target);
+            out.f32s(&b.from);
             out.f32s(&b.ends);
             out.u32(b.phase.0);
             out.u32(u32::from(b.phase.1));
@@ -68,6 +69,7 @@ impl Soft {
         if let Some(b) = &mut self.breath {
             b.clock = from.f64()?;
             b.target = from.f32()?;
+            from.f32s(&mut b.from)?;
             from.f32s(&mut b.ends)?;
             b.phase = (from.u32()?, from.u32()? != 0);
         }

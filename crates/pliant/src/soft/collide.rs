@@ -1,7 +1,8 @@
 //! Soft bodies against each other and against themselves.
 //!
 //! Bodies whose boxes overlap are found along x; then every point of one in the box of the
-//! other meets the triangles of the other whose boxes hold it (`pairs.rs`). A body that
+//! other meets the triangles of the other whose boxes hold it (`pairs.rs`); edges of sheets
+//! meet the edges of others (`edges.rs`). A body that
 //! touches itself looks for points near points in the grid of liquids and meets the triangles
 //! around them. Mesit 2010 puts all points into one hash with one point per cell on average
 //! (dynamic cell size, 4.5-4.8) and tests points against points (`points_only`), which lets
@@ -24,6 +25,10 @@ use crate::space::{CellGrid, CellSize, ModuloHash, NeighbourSearch};
 
 /// Points per task.
 const CHUNK: usize = 256;
+/// Seconds in which bodies that overlap move apart by the distance that they should keep.
+const LETTING_GO: f32 = 0.1;
+/// A closed body with less than this share of its volume has no inside to speak of.
+const EVERTED: f64 = 0.05;
 
 /// A point of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,18 +37,40 @@ pub(super) struct Place {
     pub point: u32,
 }
 
-/// Something that a point touches.
+/// Two places of surfaces that touch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
-    point: Place,
-    body: u32,
-    /// What is touched: points with their weights; one point, or a triangle's corners.
-    corners: [u32; 3],
-    weights: [f32; 3],
-    /// From what is touched to the point's own side.
-    normal: Vec3,
+    /// A place of one body: a point, or between the two ends of an edge.
+    pub own: Corners,
+    /// A place of the other: a point, or between those of an edge or a triangle.
+    pub other: Corners,
+    /// From the other's place to the own side.
+    pub normal: Vec3,
     /// How far apart they should be along the normal.
-    apart: f32,
+    pub apart: f32,
+}
+
+/// A place between points of a body; those without weight do not count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Corners {
+    pub body: u32,
+    pub points: [u32; 3],
+    pub weights: [f32; 3],
+}
+
+impl Corners {
+    fn point(Place { body, point }: Place) -> Corners {
+        Corners {
+            body,
+            points: [point; 3],
+            weights: [1.0, 0.0, 0.0],
+        }
+    }
+
+    fn each(self) -> impl Iterator<Item = (usize, f32)> {
+        let points = self.points.into_iter().map(|p| p as usize);
+        points.zip(self.weights).filter(|c| c.1 != 0.0)
+    }
 }
 
 /// Takes apart what overlaps, and stops it. Returns which bodies have moved by that; their
@@ -62,8 +89,8 @@ pub(crate) fn collide(bodies: &mut [&mut Soft], h: f32) -> Vec<bool> {
         }
     }
     for meeting in &meetings {
-        moved[meeting.point.body as usize] = true;
-        moved[meeting.body as usize] = true;
+        moved[meeting.own.body as usize] = true;
+        moved[meeting.other.body as usize] = true;
     }
     for (body, _) in bodies.iter_mut().zip(&moved).filter(|(_, m)| **m) {
         body.previous.copy_from_slice(&body.position);
@@ -167,10 +194,8 @@ fn meet_point(bodies: &[&mut Soft], place: Place, body: u32, point: u32) -> Opti
     let distance = apart.length();
     let thickness = own.thickness + other.thickness;
     (distance < thickness && distance > 0.0).then(|| Meeting {
-        point: place,
-        body,
-        corners: [point; 3],
-        weights: [1.0, 0.0, 0.0],
+        own: Corners::point(place),
+        other: Corners::point(Place { body, point }),
         normal: (apart / distance).into(),
         apart: thickness,
     })
@@ -202,7 +227,7 @@ pub(super) fn meet_triangle(
     // So far from its plane, on either side, it touches in no way.
     let height = (p - now[0]).dot(upright);
     let beyond = depth_behind(own, other);
-    let most = if height > 0.0 && !same && other.is_closed() {
+    let most = if height > 0.0 && !same && other.has_inside() {
         thickness
     } else {
         beyond
@@ -216,11 +241,7 @@ pub(super) fn meet_triangle(
     let start = own.previous[place.point as usize];
     // A point of another closed body belongs outside; one's own may be on either side.
     let height = (start - before[0]).dot(normal_before);
-    let outside = if same {
-        height >= 0.0
-    } else {
-        height >= 0.0 || other.is_closed()
-    };
+    let outside = height >= 0.0 || (!same && other.has_inside());
     let side = if outside { 1.0 } else { -1.0 };
     let normal = upright.normalize_or_zero() * side;
     let away = p - Vec3A::from(near.point);
@@ -237,10 +258,12 @@ pub(super) fn meet_triangle(
         away.normalize_or(normal)
     };
     Some(Meeting {
-        point: place,
-        body,
-        corners,
-        weights: near.barycentric,
+        own: Corners::point(place),
+        other: Corners {
+            body,
+            points: corners,
+            weights: near.barycentric,
+        },
         normal: normal.into(),
         apart: thickness,
     })
@@ -251,34 +274,41 @@ fn joined(body: &Soft, i: u32, j: u32) -> bool {
     links.binary_search_by_key(&j, |l| l.other).is_ok()
 }
 
+impl Soft {
+    /// True if nothing belongs behind its triangles: not that of a sheet, nor of a body that
+    /// a blow has turned inside out, whose triangles face the wrong way.
+    pub(super) fn has_inside(&self) -> bool {
+        self.is_closed() && self.enclosed > EVERTED * self.rest_volume
+    }
+}
+
 /// Separates along the normal, shared by mass, takes away the approach, and rubs.
 fn answer(bodies: &mut [&mut Soft], m: &Meeting, h: f32) {
-    let i = m.point.point as usize;
     let friction = {
-        let (a, b) = (&bodies[m.point.body as usize], &bodies[m.body as usize]);
+        let (a, b) = (&bodies[m.own.body as usize], &bodies[m.other.body as usize]);
         (a.settings.contact.friction * b.settings.contact.friction).sqrt()
     };
     let normal = Vec3A::from(m.normal);
-    let corners = || m.corners.into_iter().zip(m.weights).filter(|c| c.1 != 0.0);
-    let (own, other) = (&bodies[m.point.body as usize], &bodies[m.body as usize]);
-    let mut inverse = own.inverse_mass[i];
-    let mut velocity = own.velocity[i];
-    let mut away = own.position[i];
-    for (c, w) in corners() {
-        let c = c as usize;
-        inverse += w * w * other.inverse_mass[c];
-        velocity -= w * other.velocity[c];
-        away -= w * other.position[c];
+    let (mut inverse, mut velocity, mut away) = (0.0, Vec3A::ZERO, Vec3A::ZERO);
+    for (corners, side) in [(m.own, 1.0), (m.other, -1.0)] {
+        let body = &bodies[corners.body as usize];
+        for (c, w) in corners.each() {
+            inverse += w * w * body.inverse_mass[c];
+            velocity += (side * w) * body.velocity[c];
+            away += (side * w) * body.position[c];
+        }
     }
     // As far as the answers before have left it to do.
     let depth = m.apart - away.dot(normal);
     if inverse <= 0.0 || depth <= 0.0 {
         return;
     }
-    // Never faster apart than half the gap per sub-step, so that nothing is thrown.
-    let step = 0.5 * depth / inverse;
     let approach = velocity.dot(normal);
     let stop = (-approach).max(0.0);
+    // Half the way out, but no farther than it has come in this sub-step, and slowly what was
+    // left over before: springs that are pulled along would gain energy from nowhere.
+    let most = stop * h + m.apart * (h / LETTING_GO);
+    let step = (0.5 * depth).min(most) / inverse;
     let across = velocity - approach * normal;
     let speed = across.length();
     // Pressing is what stopped it and what holds it apart.
@@ -290,13 +320,12 @@ fn answer(bodies: &mut [&mut Soft], m: &Meeting, h: f32) {
     };
     let impulse = (stop * normal + rub) / inverse;
     let way = step * normal;
-    let push = |soft: &mut Soft, k: usize, share: f32| {
-        let w = share * soft.inverse_mass[k];
-        soft.position[k] += w * way;
-        soft.velocity[k] += w * impulse;
-    };
-    push(bodies[m.point.body as usize], i, 1.0);
-    for (c, w) in corners() {
-        push(bodies[m.body as usize], c as usize, -w);
+    for (corners, side) in [(m.own, 1.0), (m.other, -1.0)] {
+        let body = &mut bodies[corners.body as usize];
+        for (c, w) in corners.each() {
+            let w = side * w * body.inverse_mass[c];
+            body.position[c] += w * way;
+            body.velocity[c] += w * impulse;
+        }
     }
 }

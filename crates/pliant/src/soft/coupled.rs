@@ -214,7 +214,7 @@ impl Soft {
         }
         let damping = self.damping(h).max(h);
         self.apply_changes();
-        self.find_forces(damping);
+        self.find_forces(damping, h);
         let (topology, position) = (&self.topology, &self.position);
         let scale = h * damping * self.settings.controls.alpha;
         let mut arms = Vec::with_capacity(topology.links.len());

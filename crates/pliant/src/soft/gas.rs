@@ -13,6 +13,17 @@ use crate::mesh::chance;
 /// A gas is never pressed below this share of its volume at the start: what is flat has
 /// no volume to divide by.
 const LEAST_VOLUME: f64 = 0.02;
+/// Below this share of it the push of the gas is bounded (`Soft::gas`).
+const PRESSED: f64 = 0.5;
+
+/// What a gas does at the present volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Gas {
+    /// Pressure above that outside in Pa, without γ.
+    pub pressure: f32,
+    /// By how much that falls as the volume grows, in Pa/m³.
+    pub slope: f64,
+}
 
 impl Soft {
     /// The volume whose gradient is known, in m³. It is of the third degree in the places,
@@ -58,11 +69,17 @@ impl Soft {
         self.settings.controls.gamma > 0.0 || self.breath.is_some()
     }
 
-    /// Pressure above that outside, in Pa, without γ (3.57: N / B).
-    /// That of a lung is found with the motion.
-    pub(super) fn gas_pressure(&self) -> f32 {
-        if self.settings.controls.gamma == 0.0 || self.breath.is_some() {
-            return 0.0;
+    /// Pressure above that outside (3.57: N / B), in a sub-step of `h` seconds. That of a
+    /// lung is found with the motion.
+    ///
+    /// N / B knows no bound, and a body that is pressed flat or turned inside out would be
+    /// torn by it: no more pressure is used than would bring the skin, against its inertia
+    /// alone, back to the volume of the start within the sub-step. Shorter sub-steps allow
+    /// more.
+    pub(super) fn gas(&self, h: f32) -> Gas {
+        let gamma = f64::from(self.settings.controls.gamma);
+        if gamma == 0.0 || self.breath.is_some() {
+            return Gas::default();
         }
         let volume = match self.settings.volume.measure {
             VolumeMeasure::Mesh => self.enclosed,
@@ -77,8 +94,33 @@ impl Soft {
             None => f64::from(v.pressure + v.outside) * self.rest_volume,
         };
         let share = v.breathing.map_or(1.0, |b| b.share(self.clock));
-        let room = volume.max(LEAST_VOLUME * self.rest_volume.abs());
-        (f64::from(share) * amount / room.max(1e-30)) as f32 - v.outside
+        let rest = self.rest_volume.abs();
+        let room = volume.max(LEAST_VOLUME * rest).max(1e-30);
+        let inside = f64::from(share) * amount;
+        let outside = f64::from(v.outside);
+        let (pressure, slope) = (inside / room - outside, (inside / room / room).max(0.0));
+        let law = Gas {
+            pressure: pressure as f32,
+            slope,
+        };
+        let roomy = self.enclosed >= PRESSED * rest || self.rest_volume <= 0.0;
+        if roomy || v.measure != VolumeMeasure::Mesh {
+            return law;
+        }
+        let squares = sum(self.gradient.len(), |i| {
+            f64::from(self.inverse_mass[i] * self.gradient[i].length_squared())
+        });
+        let missing = self.rest_volume - self.enclosed;
+        let at_start = inside / rest.max(1e-30) - outside;
+        let h = f64::from(h);
+        let most = (missing / (gamma * h * h * squares.max(1e-30))).max(at_start);
+        if pressure <= most {
+            return law;
+        }
+        Gas {
+            pressure: most as f32,
+            slope: (most - at_start) / missing,
+        }
     }
 
     /// Finds the pressures in a lung that bring its volume where it should be, or as far
@@ -146,10 +188,7 @@ impl Soft {
 
     /// By how much the push of the gas falls as the volume grows: `-γ dp/dV` in Pa/m³.
     pub(super) fn gas_rigidity(&self) -> f64 {
-        let volume = self.enclosed.max(LEAST_VOLUME * self.rest_volume.abs());
-        let pressure = self.pressure + self.settings.volume.outside;
-        let gamma = self.settings.controls.gamma;
-        (f64::from(gamma * pressure) / volume.max(1e-30)).max(0.0)
+        f64::from(self.settings.controls.gamma) * self.gas_slope
     }
 
     /// Moves the points along the gradient of the volume until it is `wanted`: a

@@ -296,6 +296,8 @@ pub(super) struct Breath {
     pub resting: bool,
     /// Volume asked for in m³.
     pub target: f32,
+    /// Volume in m³ with which this inhalation began, and the last exhalation.
+    pub from: [f32; 2],
     /// Volumes in m³ at the end of the last normal inhalation and exhalation and of the
     /// last deep ones; NaN until there was one.
     pub ends: [f32; 4],
@@ -311,6 +313,7 @@ impl Breath {
             clock: 0.0,
             rest,
             target: rest,
+            from: [rest; 2],
             ends: [f32::NAN; 4],
             phase: (0, true),
         }
@@ -339,6 +342,7 @@ impl Breath {
             let (breath, inhaled) = self.phase;
             let slot = usize::from(!inhaled) + 2 * usize::from(deep(breath));
             self.ends[slot] = volume;
+            self.from[usize::from(!inhaling)] = volume;
             self.phase = phase;
         }
         let x = if inhaling {
@@ -347,14 +351,19 @@ impl Breath {
             (within - lung.inhale) / lung.exhale
         };
         let filled = lung.filled(inhaling, x.clamp(0.0, 1.0));
-        let (mut top, mut bottom) = (lung.tidal_volume(), 0.0);
-        if deep(phase.0) {
-            top += LITRE * lung.inspiratory_reserve;
-            if !inhaling {
-                bottom = -LITRE * lung.expiratory_reserve;
-            }
+        // A breath is drawn on top of what is there: lungs that stay too full breathe above
+        // their start, with the same tidal volume. What is let out goes towards the start.
+        let [mut bottom, mut top] = if inhaling {
+            [self.from[0], self.from[0] + lung.tidal_volume()]
+        } else {
+            [self.rest, self.from[1]]
+        };
+        if deep(phase.0) && inhaling {
+            top = self.rest + lung.tidal_volume() + LITRE * lung.inspiratory_reserve;
+        } else if deep(phase.0) {
+            bottom -= LITRE * lung.expiratory_reserve;
         }
-        self.target = self.rest + bottom + filled * (top - bottom);
+        self.target = bottom + filled * (top - bottom);
         self.clock += f64::from(h);
         let effort = CM_H2O * lung.effort;
         let forced = deep(phase.0);

@@ -112,7 +112,7 @@ impl Soft {
     /// Inner forces on all points at the present state in N, for a sub-step of `h`
     /// seconds: all but gravity.
     pub fn inner_forces(&mut self, h: f32) -> Vec<Vec3> {
-        self.find_forces(self.damping(h));
+        self.find_forces(self.damping(h), h);
         self.force.iter().map(|&f| f.into()).collect()
     }
 

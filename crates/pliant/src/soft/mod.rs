@@ -8,8 +8,8 @@
 //!   `moments.rs` what keeps momentum; `fluidity.rs` the SPH of the skin; `parallel.rs`
 //!   loops and sums whose bits do not depend on threads.
 //! - `lung.rs`: how a lung breathes; `tissue.rs` what is in it.
-//! - `contact.rs`: points against obstacles; `collide.rs`, `pairs.rs`: bodies against
-//!   each other.
+//! - `contact.rs`: points against obstacles; `collide.rs`, `pairs.rs`, `edges.rs`: bodies
+//!   against each other; `stride.rs`: how long a sub-step may be, so that they are found.
 //! - `models/`: the seven models that Mesit 2010 maps onto its own.
 //! - `measure.rs`: volume, sphericity, bumpiness, energies; `checkpoint.rs`.
 
@@ -20,6 +20,9 @@ mod checkpoint;
 mod collide;
 mod contact;
 mod coupled;
+mod edges;
+#[cfg(test)]
+mod fast_tests;
 mod fluidity;
 mod gas;
 mod integrate;
@@ -33,6 +36,7 @@ mod parallel;
 mod rows;
 mod settings;
 mod state;
+mod stride;
 #[cfg(test)]
 mod tests;
 mod tissue;
@@ -53,4 +57,5 @@ pub use settings::{
     SoftSettings, Springs, SurfaceMass, Touching, Volume, VolumeMeasure,
 };
 pub use state::Soft;
+pub(crate) use stride::bound as bound_stride;
 pub use topology::sheet;

@@ -4,6 +4,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::collide::{Meeting, Place, depth_behind, meet_triangle};
+use super::edges::meet_edges;
 use super::state::Soft;
 use super::topology::area_normal;
 use crate::math::Aabb;
@@ -42,6 +43,7 @@ pub(super) fn meet_pairs(bodies: &[&mut Soft], meetings: &mut Vec<Meeting>) {
             let mut found = Vec::new();
             meet_pair(bodies, &boxes, [a, b], lists, &mut found);
             meet_pair(bodies, &boxes, [b, a], lists, &mut found);
+            meet_edges(bodies, &boxes, [a, b], &mut found);
             found
         })
         .collect();
@@ -107,7 +109,7 @@ fn meet_pair(
     let margin = Vec3A::splat((own.thickness + other.thickness).max(ASIDE * behind));
     let reach = Vec3A::splat(behind) + margin;
     let (near, far) = (low - reach, high + reach);
-    let closed = other.is_closed();
+    let closed = other.has_inside();
     candidates.clear();
     for (t, corners) in other.topology.triangles.iter().enumerate() {
         let [p, q, r] = corners.map(|c| other.position[c as usize]);

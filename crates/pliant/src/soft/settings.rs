@@ -397,6 +397,9 @@ impl SoftSettings {
         not_negative("stiffness", f.stiffness)?;
         not_negative("rest", f.rest)?;
         not_negative("viscosity", f.viscosity)?;
+        if f.hash_size == Some(0) {
+            require("hash_size", 0.0, false, "1 or more")?;
+        }
         let v = &self.volume;
         let finite = v.pressure.is_finite();
         require("pressure", v.pressure, finite, "finite")?;

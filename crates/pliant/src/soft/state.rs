@@ -82,6 +82,8 @@ pub struct Soft {
     pub(super) clock: f64,
     /// Pressure of the gas above that outside in the last sub-step, in Pa, without γ.
     pub(super) pressure: f32,
+    /// By how much that falls as the volume grows, in Pa/m³.
+    pub(super) gas_slope: f64,
     pub(super) breath: Option<Breath>,
     /// What keeps its shape in place of springs.
     pub(super) model: Option<ModelState>,
@@ -126,6 +128,11 @@ impl Soft {
         let triangles = 0..mesh.triangles.len();
         let area = triangles.map(|t| 0.5 * mesh.area_normal(t).length()).sum();
         let position: Vec<Vec3A> = mesh.vertices.iter().map(|&v| v.into()).collect();
+        if topology.open_edges == 0 && volume < 0.0 {
+            // Gas would press it in, and what touches it would be drawn inside.
+            let message = "the surface faces inwards: turn its triangles around";
+            return Err(SoftError::Mesh(message.into()));
+        }
         if settings.volume.lung.is_some() && (topology.open_edges > 0 || volume <= 0.0) {
             let message = "a lung needs a closed surface that faces outwards";
             return Err(SoftError::Mesh(message.into()));
@@ -171,6 +178,7 @@ impl Soft {
             changed: 0,
             clock: 0.0,
             pressure: 0.0,
+            gas_slope: 0.0,
             position_view: XyzVec::default(),
             velocity_view: XyzVec::default(),
             settings,

@@ -301,6 +301,14 @@ fn a_sheet_does_not_pass_through_itself_or_a_ball() {
 }
 
 #[test]
+fn what_faces_inwards_is_refused() {
+    let mut mesh = ball(162);
+    mesh.flip();
+    let error = Soft::new(settings(), mesh).unwrap_err();
+    assert!(error.to_string().contains("faces inwards"), "{error}");
+}
+
+#[test]
 fn controls_change_while_it_runs_and_bad_ones_are_refused() {
     let mut s = settings();
     let other = Controls {
