@@ -8,7 +8,7 @@
 //!
 //! What observers watch is noted before and after the contacts, where matter moves.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::contact::Contact;
@@ -42,7 +42,7 @@ impl World {
         self.obstacle_impulse.clear();
         self.impulse_log.clear();
         let walls = self.walls().iter().map(|(i, _)| i + 1).max().unwrap_or(0);
-        self.obstacle_impulse.resize(walls, Vec3::ZERO);
+        self.obstacle_impulse.resize(walls, DVec3::ZERO);
         self.last_step = dt;
         self.open_books();
         self.observe_start(dt);
@@ -94,7 +94,8 @@ impl World {
             }
             report.max_speed = report.max_speed.max(self.max_speed);
             self.time = end;
-            self.impulse_log.push((end, self.obstacle_impulse.clone()));
+            let impulses = self.obstacle_impulse.iter().map(|j| j.as_vec3());
+            self.impulse_log.push((end, impulses.collect()));
         }
         let mut timers = self.timers;
         timers.time(Stage::Observe, || {
@@ -320,7 +321,7 @@ impl World {
         let softs = timers.time(Stage::Softs, || self.advance_softs(dt));
         self.obstacles.iter_mut().for_each(|(_, o)| o.end_substep());
         timers.time(Stage::Observe, || {
-            self.book_solids();
+            self.book_held();
             self.observe_motion(dt);
         });
         self.timers = timers;
@@ -537,7 +538,7 @@ impl World {
     /// Gives obstacles the impulses of the contacts from number `first` on.
     pub(crate) fn push_obstacles(&mut self, first: usize) {
         for contact in &self.contacts[first..] {
-            self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse;
+            self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse.as_dvec3();
         }
     }
 }

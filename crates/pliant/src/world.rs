@@ -1,7 +1,7 @@
 //! The world: owns all matter, obstacles and fields, and what is measured of them.
 //! How it moves is in `step.rs`.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
@@ -99,7 +99,7 @@ pub struct World {
     pub(crate) timers: Timers,
     pub(crate) contacts: Vec<Contact>,
     /// Impulse on every obstacle during the last step, in N·s.
-    pub(crate) obstacle_impulse: Vec<Vec3>,
+    pub(crate) obstacle_impulse: Vec<DVec3>,
     /// The same at the end of every sub-step of the last step, with the time.
     pub(crate) impulse_log: Vec<(f64, Vec<Vec3>)>,
     pub(crate) exchange: Exchange,
@@ -501,7 +501,7 @@ impl World {
 
     fn mean_force(&self, wall: Option<usize>) -> Vec3 {
         match wall.and_then(|w| self.obstacle_impulse.get(w)) {
-            Some(&impulse) if self.last_step > 0.0 => impulse / self.last_step,
+            Some(impulse) if self.last_step > 0.0 => impulse.as_vec3() / self.last_step,
             _ => Vec3::ZERO,
         }
     }

@@ -54,6 +54,9 @@ pub(crate) struct Elastic {
     pub equations: Answer,
     /// Velocities before any push, in m/s.
     pub start: Vec<Vec3A>,
+    /// What has been given since the last answer, in N s. Many small impulses are added up
+    /// before they meet the sum of all, or that would lose their last digits.
+    fresh: Vec<Vec3A>,
     /// Something has been given that has not been shared out yet.
     stale: bool,
     /// It is only added up, until the body moves.
@@ -65,6 +68,7 @@ impl PointMotion {
     pub fn borrow(&mut self, equations: Option<Answer>) {
         self.elastic = equations.map(|equations| Elastic {
             equations,
+            fresh: vec![Vec3A::ZERO; self.velocity.len()],
             start: self.velocity.clone(),
             stale: false,
             waiting: false,
@@ -79,8 +83,19 @@ impl PointMotion {
         }
     }
 
+    /// Adds what has been given since the last answer to all that was given.
+    pub fn take_in(&mut self) {
+        if let Some(elastic) = &mut self.elastic {
+            let given = elastic.equations.impulse_mut().iter_mut();
+            for (all, fresh) in given.zip(&mut elastic.fresh) {
+                *all += std::mem::take(fresh);
+            }
+        }
+    }
+
     /// Ends the loan of a solid: the equations with the last word of their body.
     pub fn give_back(&mut self) -> Option<Equations> {
+        self.take_in();
         let Answer::Solid(equations) = &mut self.elastic.as_mut()?.equations else {
             return None;
         };
@@ -166,9 +181,8 @@ impl Bodies {
             BodyMotion::Points(points) => {
                 let corners = at.corners.into_iter().zip(at.weights);
                 if let Some(elastic) = &mut points.elastic {
-                    let given = elastic.equations.impulse_mut();
                     for (n, weight) in corners {
-                        given[n as usize] += weight * impulse;
+                        elastic.fresh[n as usize] += weight * impulse;
                     }
                     elastic.stale = true;
                     return;
@@ -204,6 +218,7 @@ impl Bodies {
             let BodyMotion::Points(points) = body else {
                 continue;
             };
+            points.take_in();
             let Some(elastic) = &mut points.elastic else {
                 continue;
             };

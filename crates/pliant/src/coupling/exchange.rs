@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::fluid::Throat;
 use crate::observe::Totals;
 use crate::world::{Matter, World};
 
@@ -28,18 +29,19 @@ pub struct Exchange {
     pub pins: DVec3,
     /// Brought by nozzles and not taken away by sinks.
     pub inflow: DVec3,
-    /// True if liquid was in an open nozzle, which moves it as it likes: what pushes
-    /// against that is given to the nozzle and not booked.
-    pub nozzle_open: bool,
+    /// From nozzles to the liquid in them, which they move as they like: what it takes to
+    /// hold it against everything that pushes it.
+    pub nozzles: DVec3,
     /// Sum of mass times speed after the step, and of the sizes of all impulses above.
     pub size: f64,
 }
 
 impl Exchange {
-    /// What no entry explains: nothing but rounding, unless a nozzle is open or a grab,
-    /// springs or shape matching hold a body.
+    /// What no entry explains: nothing but rounding, unless a grab, springs or shape
+    /// matching hold a body.
     pub fn unaccounted(&self) -> DVec3 {
-        self.after - self.before - self.outside - self.walls - self.pins - self.inflow
+        let given = self.outside + self.walls + self.pins + self.inflow + self.nozzles;
+        self.after - self.before - given
     }
 
     /// The same as a share of all that has moved and pushed.
@@ -80,13 +82,20 @@ impl World {
         let impulses = self.obstacles.iter().map(|(i, _)| self.obstacle_impulse[i]);
         let books = &mut self.exchange;
         books.after = after;
-        books.walls -= impulses.map(|j| j.as_dvec3()).sum::<DVec3>();
-        let given = [books.outside, books.walls, books.pins, books.inflow];
+        books.walls -= impulses.sum::<DVec3>();
+        let given = [
+            books.outside,
+            books.walls,
+            books.pins,
+            books.inflow,
+            books.nozzles,
+        ];
         books.size = size + given.iter().map(|j| j.length()).sum::<f64>();
     }
 
     /// Books what gravity and fields give in a kick of `kick` seconds to liquids that no
-    /// nozzle holds, and in `dt` seconds to rigid bodies.
+    /// nozzle holds, what nozzles do to others in place of it, and what rigid bodies get in
+    /// `dt` seconds.
     pub(crate) fn book_outside(&mut self, kick: f32, dt: f32) {
         if !self.has_bodies() {
             return;
@@ -97,16 +106,18 @@ impl World {
             (self.gravity + outer.sum::<glam::Vec3>()).as_dvec3()
         };
         let open = self.open_throats();
-        let (mut given, mut held) = (DVec3::ZERO, false);
+        let (mut given, mut held) = (DVec3::ZERO, DVec3::ZERO);
         for (index, fluid) in self.fluids.iter() {
             let points = fluid.points();
             for i in 0..points.position.len() {
                 let (place, v) = (points.position.get(i), points.velocity.get(i));
-                if open.iter().any(|(k, t)| *k == index && t.holds(place)) {
-                    held = true;
+                let mass = 1.0 / f64::from(points.inverse_mass.get(i));
+                let throat = |(k, t): &&(usize, Throat)| *k == index && t.holds(place);
+                if let Some((_, throat)) = open.iter().find(throat) {
+                    let pulled = f64::from(kick) * fluid.force_acceleration(i).as_dvec3();
+                    held += mass * (throat.velocity.as_dvec3() - v.as_dvec3() - pulled);
                     continue;
                 }
-                let mass = 1.0 / f64::from(points.inverse_mass.get(i));
                 given += f64::from(kick) * mass * pull(place, v);
             }
         }
@@ -119,11 +130,18 @@ impl World {
             }
         }
         self.exchange.outside += given;
-        self.exchange.nozzle_open |= held;
+        self.exchange.nozzles += held;
     }
 
-    /// Books what bodies of finite elements have got from outside and from their pins.
-    pub(crate) fn book_solids(&mut self) {
+    /// Books what bodies of finite elements have got from outside and from their pins, and
+    /// liquids from the nozzles that hold them.
+    pub(crate) fn book_held(&mut self) {
+        if !self.has_bodies() {
+            return;
+        }
+        for (_, fluid) in self.fluids.iter_mut() {
+            self.exchange.nozzles += fluid.take_held();
+        }
         for (_, solid) in self.solids.iter_mut() {
             let (outside, pins) = solid.take_given();
             self.exchange.outside += outside;

@@ -332,7 +332,7 @@ impl World {
                         for (k, &force) in corners.iter().enumerate() {
                             let at = corner(&mesh, body, *triangle, k, bodies);
                             bodies.push(&at, time * force);
-                            self.obstacle_impulse[wall] += Vec3::from(time * force);
+                            self.obstacle_impulse[wall] += Vec3::from(time * force).as_dvec3();
                         }
                     }
                 }

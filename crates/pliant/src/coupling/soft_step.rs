@@ -58,6 +58,7 @@ impl World {
                 continue;
             };
             let matter = first + *index as u32;
+            points.take_in();
             match points.elastic.as_mut().map(|e| &mut e.equations) {
                 Some(Answer::Soft(equations)) => {
                     contacts.extend(soft.predict(matter, dt, equations, &around));

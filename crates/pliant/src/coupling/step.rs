@@ -291,7 +291,7 @@ impl World {
     /// Adds contacts and gives obstacles their impulses.
     pub(crate) fn note_contacts(&mut self, contacts: Vec<Contact>) {
         for contact in &contacts {
-            self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse;
+            self.obstacle_impulse[contact.obstacle as usize] -= contact.impulse.as_dvec3();
         }
         self.contacts.extend(contacts);
     }
@@ -309,6 +309,8 @@ impl World {
             }
         }
         self.keep_rigids_apart(bodies, dt);
+        // Soft bodies still answer by their equations.
+        bodies.respond();
         self.finish_solids(bodies, dt);
         for (k, owner) in self.skins.owners.iter().enumerate() {
             let skin = &mut self.skins.list[k];

@@ -6,8 +6,20 @@
 //! wall alone and is integrated once; it adds to the diagonal of the equations and
 //! costs their iterations nothing.
 
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use super::CHUNK;
 use super::cubic::for_lattice;
 use super::friction::Friction;
+use super::images::SAME_WALL;
+use super::incompressible::Incompressible;
+use super::pairs::ChunkPairs;
+use super::walls::{Mirror, Walls};
+
+/// No wall is so curved that its grip is less than the first or more than the second of
+/// these times that of a plane: at an edge curvature means nothing.
+const BENT: [f32; 2] = [0.5, 2.0];
 
 /// Samples between the wall and the support radius.
 const SAMPLES: usize = 128;
@@ -54,6 +66,57 @@ impl Grip {
         }
         self.samples[k] + (place - k as f32) * (self.samples[k + 1] - self.samples[k])
     }
+}
+
+impl Incompressible {
+    /// Lets curved walls grip by their area. Seen from a particle at distance d, the wall is
+    /// larger than its layer of liquid where it is concave and smaller where it is convex, by
+    /// `1 - d ∇·n` with the normals n that particles see: in a tube of radius R that is
+    /// `R / (R - d)`.
+    pub(super) fn bend_grips(&self, walls: &mut Walls) {
+        let all = &*walls;
+        let grips: Vec<Vec<f32>> = (&all.chunks, &self.pairs.chunks)
+            .into_par_iter()
+            .enumerate()
+            .map(|(c, (own, pairs))| {
+                let of = |k: usize| own.of(k).iter().map(move |mirror| (k, mirror));
+                let mirrors = (0..own.len()).flat_map(of);
+                mirrors
+                    .map(|(k, mirror)| {
+                        let bend = || bend(&self.x, c * CHUNK + k, mirror, all, pairs);
+                        mirror.wall.drag * if mirror.no_slip { bend() } else { 1.0 }
+                    })
+                    .collect()
+            })
+            .collect();
+        (&mut walls.chunks, grips)
+            .into_par_iter()
+            .for_each(|(walls, grips)| walls.set_grips(&grips));
+    }
+}
+
+/// The area of a wall over that of the layer in which particle `i` is.
+fn bend(x: &[Vec3A], i: usize, mirror: &Mirror, walls: &Walls, pairs: &ChunkPairs) -> f32 {
+    let normal = Vec3A::from(mirror.wall.normal);
+    let (near, weight) = pairs.friction_of(i % CHUNK);
+    let (mut turned, mut size) = (0.0, 0.0);
+    for (&j, w) in near.iter().zip(weight) {
+        let same = |m: &&Mirror| {
+            let alike = normal.dot(m.wall.normal.into());
+            m.obstacle == mirror.obstacle && alike > SAME_WALL
+        };
+        let Some(there) = walls.of(j as usize).iter().find(same) else {
+            continue;
+        };
+        let d = x[i] - x[j as usize];
+        let along = d - d.dot(normal) * normal;
+        turned += w * d.dot(normal - Vec3A::from(there.wall.normal));
+        size += w * along.length_squared();
+    }
+    // The places lie on a surface: half of their squared distances are along each of its
+    // two directions.
+    let spread = if size > 0.0 { 2.0 * turned / size } else { 0.0 };
+    (1.0 - mirror.wall.distance * spread).clamp(BENT[0], BENT[1])
 }
 
 /// Viscous sum over the image of a liquid in uniform shear, behind a wall at distance

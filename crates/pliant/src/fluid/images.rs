@@ -20,7 +20,7 @@ use super::walls::{MOST_WALLS, Mirror, Walls};
 
 /// Cosine between the normals that two particles see, below which they do not stand
 /// before the same wall.
-const SAME_WALL: f32 = 0.5;
+pub(super) const SAME_WALL: f32 = 0.5;
 
 /// How much the volume beyond a wall counts in the pressure equations. With 1 it would be
 /// matter that stays where it is; 2 means that it goes along with the particle as its
@@ -377,6 +377,22 @@ impl Corner {
     }
 }
 
+/// The one of `walls` that is most likely the same wall as `mirror`, if any is.
+#[inline(always)]
+fn best_match(mirror: &Mirror, walls: &[Mirror]) -> Option<usize> {
+    let (mut best, mut found) = (SAME_WALL, None);
+    if mirror.backed {
+        return None;
+    }
+    for (k, wall) in walls.iter().enumerate() {
+        let alike = wall.wall.normal.dot(mirror.wall.normal);
+        if alike > best && wall.obstacle == mirror.obstacle && !wall.backed {
+            (best, found) = (alike, Some(k));
+        }
+    }
+    found
+}
+
 /// The walls that two particles both stand before: each one's view of it.
 struct Shared<'a> {
     own: &'a [Mirror],
@@ -395,14 +411,12 @@ impl<'a> Shared<'a> {
             pairs: [(0, 0); MOST_WALLS],
             count: 0,
         };
+        // Each must be the other's best match: of two faces that one particle sees, its
+        // neighbour may see one, and both must find the same images.
         for (k, a) in own.iter().enumerate() {
-            let same = |b: &Mirror| {
-                b.obstacle == a.obstacle && b.wall.normal.dot(a.wall.normal) > SAME_WALL
-            };
-            if a.backed {
-                continue;
-            }
-            if let Some(l) = other.iter().position(same) {
+            if let Some(l) = best_match(a, other)
+                && best_match(&other[l], own) == Some(k)
+            {
                 shared.pairs[shared.count] = (k, l);
                 shared.count += 1;
             }

@@ -21,6 +21,7 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
+use super::held::Held;
 use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
 use super::pairs::{Found, Pairs};
@@ -87,6 +88,9 @@ pub(crate) struct Incompressible {
     pub pairs: Pairs,
     pub images: Images,
     pub yielding: Yielding,
+    pub held: Held,
+    /// The pressure that is expected has acted on the velocities already.
+    expected: bool,
     pub x: Vec<Vec3A>,
     pub v: Vec<Vec3A>,
     /// `Σ V ∇W` over the neighbours, in 1/m.
@@ -144,6 +148,8 @@ impl Incompressible {
             pairs: Pairs::default(),
             images: Images::default(),
             yielding: Yielding::default(),
+            held: Held::default(),
+            expected: false,
             x: Vec::new(),
             v: Vec::new(),
             gradient: Vec::new(),
@@ -171,6 +177,7 @@ impl Incompressible {
         inverse_density: &[f32],
         bodies: &Bodies,
     ) {
+        self.held.find(inverse_density);
         self.x.resize(n, Vec3A::ZERO);
         self.v.resize(n, Vec3A::ZERO);
         self.gradient.resize(n, Vec3A::ZERO);
@@ -317,7 +324,9 @@ impl Incompressible {
         self.settled.copy_from_slice(&pressure[..n]);
         match goal {
             Goal::Density => {
-                self.push(dt, inverse_density);
+                if !std::mem::take(&mut self.expected) {
+                    self.push(dt, inverse_density);
+                }
                 self.yielding.close(bodies, &mut self.closing);
             }
             Goal::Divergence => self.answer(dt, inverse_density, bodies),
@@ -422,6 +431,13 @@ impl Incompressible {
             response: a.response + b.response,
             change: a.change + b.change,
         })
+    }
+
+    /// Lets the first guess of the solve for the density act before that begins.
+    pub(super) fn expect(&mut self, dt: f32, pressure: &[f32], inverse_density: &[f32]) {
+        self.change.copy_from_slice(pressure);
+        self.push(dt, inverse_density);
+        self.expected = true;
     }
 
     /// Changes the velocities by the last change of pressure.

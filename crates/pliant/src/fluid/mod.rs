@@ -6,7 +6,8 @@
 //! - Incompressible liquids: `incompressible.rs` finds the pressure, at the pace of
 //!   `pace.rs`, with the sums of `pressure_sums.rs` over the lists of `pairs.rs` and the
 //!   mirrored walls of `images.rs`; `restoring.rs` lets it act on where particles will
-//!   be; `viscosity.rs` with `grip.rs`
+//!   be, and `bracing.rs` books what walls do in that; `held.rs` books what nozzles do;
+//!   `viscosity.rs` with `grip.rs`
 //!   (walls), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
@@ -15,11 +16,13 @@
 //!   long a sub-step may be, `fill.rs` and `emitter.rs` make particles,
 //!   `sample.rs` tells what the liquid is at a place.
 
+mod bracing;
 mod cubic;
 mod emitter;
 mod fill;
 mod friction;
 mod grip;
+mod held;
 mod images;
 mod incompressible;
 mod kernels;

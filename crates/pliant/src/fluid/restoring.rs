@@ -13,6 +13,11 @@
 //! it never does. This must come after the pressure solve: it then shortens the overshoot
 //! itself. Taken from the velocities before, the same damping makes it worse.
 //!
+//! Viscosity has had its say before, by `(ρ + dt L)⁻¹`. Both together should act as
+//! `(ρ + dt L + dt² K)⁻¹` does, so K counts only as far as viscosity leaves particles free to
+//! swing, `1 / (1 + γ dt)` with the rate γ at which it damps neighbours that move against
+//! each other. Syrup in a tube would else be a third too thick.
+//!
 //! `K` would be a viscosity of `dt p`, far too much for a liquid that flows. Of the
 //! velocity between two particles it therefore takes only what the strain of the flow
 //! around them does not explain, and never more or less than nothing: energy can only fall.
@@ -30,7 +35,7 @@ use super::cubic::{CubicSpline, for_lattice};
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
 use super::strain::{Symmetric, Whom};
-use super::viscosity::{Budget, ViscositySolver};
+use super::viscosity::{Budget, STIFFEST, ViscositySolver};
 use super::walls::{Mirror, Walls};
 use crate::coupling::Bodies;
 use crate::simd::{Lanes, dispatch};
@@ -70,19 +75,29 @@ impl Incompressible {
     pub fn restore(
         &mut self,
         dt: f32,
-        pressure: &[f32],
+        (pressure, viscosity): (&[f32], &[f32]),
         inverse_density: &[f32],
-        walls: &Walls,
+        walls: &mut Walls,
         bodies: &Bodies,
     ) {
-        if !self.overshoots(dt, pressure, inverse_density) {
+        if !self.overshoots(dt, pressure, viscosity, inverse_density) {
             return;
         }
+        let damping = self.damping(dt);
+        let softer: Vec<f32> = (viscosity, inverse_density)
+            .into_par_iter()
+            .with_min_len(4096)
+            .map(|(mu, inverse)| 1.0 / (1.0 + damping * mu * inverse))
+            .collect();
+        let softer = &softer[..];
         let scale = self.swing(dt);
-        let swings = pressure.iter().zip(inverse_density);
-        let deep = &mut self.viscosity.deep;
-        deep.clear();
-        deep.extend(swings.map(|(p, inverse)| scale * p * inverse > SHALLOW * SWINGS * SWINGS));
+        let swings = pressure.iter().zip(inverse_density).zip(softer);
+        let deep = swings.map(|((p, inverse), softer)| {
+            // Held particles are there for those that are deep.
+            *inverse == 0.0 || scale * p * inverse * softer > SHALLOW * SWINGS * SWINGS
+        });
+        self.viscosity.deep.clear();
+        self.viscosity.deep.extend(deep);
         self.find_strains(Whom::Deep);
         let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
         let deep = &self.viscosity.deep[..];
@@ -96,11 +111,12 @@ impl Incompressible {
                 pressure,
                 deep,
                 kernel,
+                softer,
                 scale: dt * dt,
             };
             springs.weigh(pairs);
         });
-        self.brace(dt, pressure, walls, bodies);
+        self.brace(dt, (pressure, softer), walls, bodies);
         let s = &mut self.viscosity;
         s.grip.clear();
         s.grip.resize(pressure.len(), 0.0);
@@ -109,16 +125,36 @@ impl Incompressible {
         // diagonal would not.
         s.inverse_diagonal.clear();
         s.inverse_diagonal.extend_from_slice(inverse_density);
+        let pulled = self.friction_on_held(&self.v, |_, _| 1.0);
+        let s = &mut self.viscosity;
+        let walled = |i: &usize| !walls.of(*i).is_empty() && inverse_density[*i] > 0.0;
+        let braced = (0..pressure.len()).filter(walled);
+        s.books
+            .begin(&self.v, braced, (&self.held.particles, pulled));
         self.conjugate_gradients(inverse_density, BUDGET);
-        self.viscosity.bracing.clear();
-        self.viscosity.deep.clear();
+        let (kernel, volume) = (self.kernel, self.volume);
+        let s = &mut self.viscosity;
+        s.books.note(dt, inverse_density, walls, |i, mirror| {
+            let holds = s.deep[i] && bodies.of(mirror.obstacle).is_none();
+            let scale = if holds { dt * dt } else { 0.0 };
+            let scale = scale * softer[i] * pressure[i];
+            scale * wall_stiffness(mirror, &kernel, volume)
+        });
+        self.held.give(f64::from(volume) * s.books.held());
+        s.books.end();
+        s.bracing.clear();
+        s.deep.clear();
     }
 
-    /// Finds how hard walls hold particles in their places. A wall at distance d is a
-    /// kernel cut off by a plane, whose share grows with `2π d W(d)`, the nearer the
-    /// faster; what is beyond it counts twice. Bodies would have to be held in return, so
-    /// they do not hold.
-    fn brace(&mut self, dt: f32, pressure: &[f32], walls: &Walls, bodies: &Bodies) {
+    /// Finds how hard walls hold particles in their places. Bodies would have to be held in
+    /// return, so they do not hold.
+    fn brace(
+        &mut self,
+        dt: f32,
+        (pressure, softer): (&[f32], &[f32]),
+        walls: &Walls,
+        bodies: &Bodies,
+    ) {
         let (kernel, volume) = (self.kernel, self.volume);
         let ViscositySolver {
             bracing,
@@ -140,12 +176,11 @@ impl Incompressible {
             .enumerate()
             .for_each(|(c, (bracing, drive, walls))| {
                 for k in (0..bracing.len()).filter(|k| deep[c * CHUNK + k]) {
-                    let scale = 2.0 * dt * dt * pressure[c * CHUNK + k];
+                    let i = c * CHUNK + k;
+                    let scale = dt * dt * softer[i] * pressure[i];
                     let fixed = |m: &&Mirror| bodies.of(m.obstacle).is_none();
                     for mirror in walls.of(k).iter().filter(fixed) {
-                        let d = mirror.wall.distance;
-                        let stiffness = TAU * d * kernel.volume_value(d * d) / volume;
-                        let weight = scale * stiffness;
+                        let weight = scale * wall_stiffness(mirror, &kernel, volume);
                         let normal = Vec3A::from(mirror.wall.normal);
                         bracing[k].add(weight, normal);
                         drive[k] += weight * normal.dot(mirror.wall.velocity.into()) * normal;
@@ -161,16 +196,40 @@ impl Incompressible {
         4.0 * self.stiffness * dt * dt
     }
 
-    /// True if more than a few particles swing too fast for the sub-step.
-    fn overshoots(&self, dt: f32, pressure: &[f32], inverse_density: &[f32]) -> bool {
-        let scale = self.swing(dt);
-        let fast = (pressure, inverse_density)
+    /// `γ dt` per kinematic viscosity, in s/m²: how much viscosity slows down particles that
+    /// swing against their neighbours.
+    fn damping(&self, dt: f32) -> f32 {
+        let h = self.kernel.support_radius;
+        STIFFEST * dt / (h * h)
+    }
+
+    /// True if more than a few particles swing too fast for the sub-step: a spring that is
+    /// damped at a rate γ passes the place where it would rest if `(ω dt)² > 1 + γ dt`.
+    fn overshoots(
+        &self,
+        dt: f32,
+        pressure: &[f32],
+        viscosity: &[f32],
+        inverse_density: &[f32],
+    ) -> bool {
+        let (scale, damping) = (self.swing(dt), self.damping(dt));
+        let fast = (pressure, &viscosity[..pressure.len()], inverse_density)
             .into_par_iter()
             .with_min_len(4096)
-            .filter(|(p, inverse)| scale * **p * **inverse > SWINGS * SWINGS)
+            .filter(|(p, mu, inverse)| {
+                scale * **p * **inverse > SWINGS * SWINGS * (1.0 + damping * **mu * **inverse)
+            })
             .count();
         fast as f32 > SHARE * pressure.len() as f32
     }
+}
+
+/// How hard a wall holds a particle in its place, per pressure, in 1/m². A wall at distance
+/// d is a kernel cut off by a plane, whose share grows with `2π d W(d)`, the nearer the
+/// faster; what is beyond it counts twice.
+fn wall_stiffness(mirror: &Mirror, kernel: &CubicSpline, volume: f32) -> f32 {
+    let d = mirror.wall.distance;
+    2.0 * TAU * d * kernel.volume_value(d * d) / volume
 }
 
 /// One chunk of particles with all that their springs depend on.
@@ -182,6 +241,8 @@ struct Springs<'a> {
     strains: &'a [Symmetric],
     pressure: &'a [f32],
     deep: &'a [bool],
+    /// What viscosity leaves of a spring's pull.
+    softer: &'a [f32],
     kernel: CubicSpline,
     scale: f32,
 }
@@ -218,7 +279,8 @@ impl Springs<'_> {
         // As if it were an approach.
         let (size, flow) = (motion.abs().max(1e-20), flow * motion.signum());
         let left = size - flow.clamp(0.0, size);
-        let stiffness = self.scale * pressure * self.kernel.volume_stiffness(r_squared);
+        let softer = 0.5 * (self.softer[i] + self.softer[j]);
+        let stiffness = self.scale * softer * pressure * self.kernel.volume_stiffness(r_squared);
         left * stiffness / (size * r_squared)
     }
 }

@@ -1,6 +1,6 @@
 //! What a liquid does in a sub-step, stage by stage; `step.rs` calls them in order.
 
-use glam::{Vec3, Vec3A};
+use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::incompressible::Goal;
@@ -115,6 +115,7 @@ impl Fluid {
             dt,
             &self.viscosity,
             &self.inverse_density[..n],
+            &self.pressure[..n],
             &mut self.walls,
         );
         self.viscous_iterations = solved.iterations;
@@ -151,10 +152,11 @@ impl Fluid {
             &self.settings.tolerances,
             bodies,
         );
+        solver.book_pressure(dt, pressure, &self.walls);
         if goal == Goal::Density {
             let inverse_density = &self.inverse_density[..n];
-            let pressure = &self.pressure[..n];
-            solver.restore(dt, pressure, inverse_density, &self.walls, bodies);
+            let held = (&self.pressure[..n], &self.viscosity[..n]);
+            solver.restore(dt, held, inverse_density, &mut self.walls, bodies);
         }
         solver.store_velocities(&mut self.velocity);
         if goal == Goal::Density {
@@ -162,6 +164,18 @@ impl Fluid {
             let both = |i: usize| impulse[i] + pressure[i];
             solver.note_pushes(&mut self.walls, both, &self.inverse_density);
         }
+    }
+
+    /// Takes the impulses that nozzles have given to liquid that they hold, in N s, and
+    /// that are not booked yet.
+    pub(crate) fn take_held(&mut self) -> DVec3 {
+        let solver = self.solver.as_mut();
+        solver.map_or(DVec3::ZERO, |s| s.held.take())
+    }
+
+    /// Acceleration of particle `i` by the forces of [`Fluid::compute_forces`], in m/s².
+    pub(crate) fn force_acceleration(&self, i: usize) -> Vec3 {
+        self.acceleration.get(i)
     }
 
     /// Gives bodies what pressure is expected to do to them in this sub-step: the same

@@ -11,19 +11,24 @@
 //! the end of the sub-step are solved for by conjugate gradients: the equations are
 //! symmetric and positive, so any viscosity and any sub-step will do.
 
-use glam::{DVec3, Vec3, Vec3A};
+use glam::{DMat3, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::CHUNK;
+use super::bracing::Bracing;
+use super::held::double;
 use super::incompressible::{Incompressible, Solved};
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::strain::Symmetric;
 use super::walls::Walls;
 use crate::simd::{Lanes, dispatch};
 
+/// No eigenvalue of the discrete Laplacian is above this, over h².
+pub(super) const STIFFEST: f32 = 30.0;
+
 /// Where `viscosity dt / (density h²)` is below this, an explicit step neither rings
-/// nor loses accuracy: the discrete Laplacian has no eigenvalue above 30 / h².
-pub(super) const EXPLICIT: f32 = 0.25 / 30.0;
+/// nor loses accuracy.
+pub(super) const EXPLICIT: f32 = 0.25 / STIFFEST;
 
 /// When a solve ends.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +56,7 @@ pub(crate) struct ViscositySolver {
     pub(super) deep: Vec<bool>,
     /// 1 / diagonal, or near it; 0 for particles that are held.
     pub(super) inverse_diagonal: Vec<f32>,
+    pub(super) books: Bracing,
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     pub(super) image: Vec<Vec3A>,
@@ -70,26 +76,26 @@ impl ViscositySolver {
 
 impl Incompressible {
     /// Slows the velocities down by viscosity over `dt`; `viscosity` in Pa·s per
-    /// particle.
+    /// particle. `expected` is the pressure from which the solve for the density will start.
+    ///
+    /// Where viscosity is solved for, that pressure acts before it: viscosity then balances
+    /// the forces that there will be. Balanced against all others alone, the velocities
+    /// would be right before pressure acts and off by `dt ∇p / ρ` after it, walls that
+    /// liquid sticks to included.
     pub fn diffuse(
         &mut self,
         dt: f32,
         viscosity: &[f32],
         inverse_density: &[f32],
+        expected: &[f32],
         walls: &mut Walls,
     ) -> Solved {
-        let n = self.v.len();
-        let h = self.kernel.support_radius;
-        let stiffest = viscosity
-            .par_iter()
-            .zip(inverse_density)
-            .with_min_len(4096)
-            .map(|(mu, inv)| mu * inv)
-            .reduce(|| 0.0, f32::max);
-        if n == 0 || stiffest <= 0.0 {
+        let stiffest = stiffest(viscosity, inverse_density);
+        if self.v.is_empty() || stiffest <= 0.0 {
             return Solved::default();
         }
-        let explicit = stiffest * dt / (h * h) < EXPLICIT;
+        self.bend_grips(walls);
+        let explicit = !self.is_thick(dt, stiffest);
         let solved = if explicit {
             self.diffuse_explicitly(dt, viscosity, inverse_density, walls);
             Solved {
@@ -97,6 +103,7 @@ impl Incompressible {
                 error: 0.0,
             }
         } else {
+            self.expect(dt, expected, inverse_density);
             self.weigh_viscosity(dt, viscosity, inverse_density, walls);
             let solved = self.conjugate_gradients(inverse_density, BUDGET);
             self.keep_momentum(inverse_density);
@@ -108,8 +115,21 @@ impl Incompressible {
         } else {
             &self.v
         };
+        let pulled = if explicit {
+            let half = 0.5 * dt;
+            self.friction_on_held(acted, |i, j| half * (viscosity[i] + viscosity[j]))
+        } else {
+            self.friction_on_held(acted, |_, _| 1.0)
+        };
         self.note_drag(acted, viscosity, inverse_density, walls);
+        self.held.give(f64::from(self.volume) * pulled);
         solved
+    }
+
+    /// True if an explicit step would not do; `stiffest` is the largest kinematic viscosity.
+    fn is_thick(&self, dt: f32, stiffest: f32) -> bool {
+        let h = self.kernel.support_radius;
+        stiffest * dt / (h * h) >= EXPLICIT
     }
 
     /// One explicit step: a single walk over the pairs.
@@ -141,7 +161,7 @@ impl Incompressible {
                     let (own, mu) = (v[i], viscosity[i]);
                     let mut force = -0.5 * *image;
                     for mirror in walls.of(i).iter().filter(|m| m.no_slip) {
-                        let grip = mu * mirror.wall.drag * wall_grip.at(mirror.wall.distance);
+                        let grip = mu * mirror.grip * wall_grip.at(mirror.wall.distance);
                         force -= grip * (own - Vec3A::from(mirror.wall.velocity));
                     }
                     *image = own + dt * inverse_density[i] * force;
@@ -164,7 +184,7 @@ impl Incompressible {
             for k in 0..walls.len() {
                 let i = c * CHUNK + k;
                 for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
-                    let rate = viscosity[i] * mirror.wall.drag * grip.at(mirror.wall.distance);
+                    let rate = viscosity[i] * mirror.grip * grip.at(mirror.wall.distance);
                     let slip = v[i] - Vec3A::from(mirror.wall.velocity);
                     mirror.drag += Vec3::from(-rate * inverse_density[i] * slip);
                 }
@@ -208,7 +228,7 @@ impl Incompressible {
                     grip[k] = 0.0;
                     drive[k] = Vec3A::ZERO;
                     for mirror in walls.of(k).iter().filter(|m| m.no_slip) {
-                        let own = dt * viscosity[i] * mirror.wall.drag;
+                        let own = dt * viscosity[i] * mirror.grip;
                         let own = own * wall_grip.at(mirror.wall.distance);
                         grip[k] += own;
                         drive[k] += own * Vec3A::from(mirror.wall.velocity);
@@ -307,7 +327,10 @@ impl Incompressible {
             if curvature <= 0.0 {
                 break;
             }
-            let [left, next] = self.follow((slope / curvature) as f32);
+            let step = (slope / curvature) as f32;
+            let [left, next] = self.follow(step);
+            let s = &mut self.viscosity;
+            s.books.follow(step, &s.direction, &s.image);
             solved.iterations += 1;
             solved.error = (left / size.max(f64::MIN_POSITIVE)).sqrt() as f32;
             if left <= budget.tolerance * budget.tolerance * size {
@@ -316,6 +339,7 @@ impl Incompressible {
             let keep = (next / slope) as f32;
             slope = next;
             let s = &mut self.viscosity;
+            s.books.turn(keep);
             (
                 &mut s.direction[..],
                 &s.residual[..],
@@ -329,17 +353,19 @@ impl Incompressible {
     }
 
     /// What the iterations left over must not move the liquid as a whole: forces between
-    /// particles add up to nothing, so mass and grip alone decide.
+    /// particles add up to nothing, so mass, grip and what nozzles hold decide.
     fn keep_momentum(&mut self, inverse_density: &[f32]) {
         let s = &self.viscosity;
         let free = |i: &usize| s.inverse_diagonal[*i] > 0.0 && inverse_density[*i] > 0.0;
         let (mut left, mut weight) = (DVec3::ZERO, 0.0);
         for i in (0..self.v.len()).filter(free) {
-            left += Vec3::from(s.residual[i]).as_dvec3();
+            left += double(s.residual[i]);
             weight += f64::from(1.0 / inverse_density[i] + s.grip[i]);
         }
         if weight > 0.0 {
-            let shift = (left / weight).as_vec3a();
+            let whole = DMat3::from_diagonal(DVec3::splat(weight));
+            let whole = whole + self.brake_of_held(inverse_density);
+            let shift = (whole.inverse() * left).as_vec3a();
             for i in (0..self.v.len()).filter(free) {
                 self.v[i] += shift;
             }
@@ -384,6 +410,16 @@ impl Incompressible {
             .collect();
         add_up(&parts)
     }
+}
+
+/// The largest kinematic viscosity, in m²/s.
+fn stiffest(viscosity: &[f32], inverse_density: &[f32]) -> f32 {
+    viscosity
+        .par_iter()
+        .zip(inverse_density)
+        .with_min_len(4096)
+        .map(|(mu, inv)| mu * inv)
+        .reduce(|| 0.0, f32::max)
 }
 
 /// The same sums for one chunk; added up in order they are the same for any number of

@@ -39,6 +39,8 @@ pub(crate) struct Mirror {
     pub obstacle: u32,
     /// Liquid sticks to it.
     pub no_slip: bool,
+    /// How much of a grip it has, if liquid sticks to it: that of a plane is 1.
+    pub grip: f32,
     /// What is beyond it is known as a volume: it has no images for the pressure of an
     /// incompressible liquid.
     pub backed: bool,
@@ -121,6 +123,13 @@ impl ChunkWalls {
         self.start[k] as usize
     }
 
+    /// Sets the grips of all walls, in their order.
+    pub fn set_grips(&mut self, grips: &[f32]) {
+        for (mirror, &grip) in self.mirrors.iter_mut().zip(grips) {
+            mirror.grip = grip;
+        }
+    }
+
     /// Number of walls of all its particles.
     pub fn mirrors(&self) -> usize {
         self.mirrors.len()
@@ -162,6 +171,7 @@ impl ChunkWalls {
                         wall,
                         obstacle: index as u32,
                         no_slip: obstacle.no_slip,
+                        grip: wall.drag,
                         backed: beyond.is_some(),
                         push: 0.0,
                         drag: Vec3::ZERO,

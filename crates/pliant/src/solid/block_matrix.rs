@@ -1,6 +1,6 @@
 //! A sparse symmetric matrix of 3 x 3 blocks, a row of blocks per point.
 
-use glam::{Mat3A, Vec3A};
+use glam::{DVec3, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use crate::mesh::TetMesh;
@@ -16,6 +16,9 @@ pub(super) struct BlockMatrix {
     pub start: Vec<u32>,
     pub column: Vec<u32>,
     pub block: Vec<Mat3A>,
+    /// The piece of the body that every point belongs to, and how many there are.
+    piece: Vec<u32>,
+    pieces: usize,
 }
 
 impl BlockMatrix {
@@ -41,11 +44,25 @@ impl BlockMatrix {
                 next[row as usize] += 1;
             }
         }
+        let (piece, pieces) = pieces(&start, &column);
         BlockMatrix {
             block: vec![Mat3A::ZERO; column.len()],
             start,
             column,
+            piece,
+            pieces,
         }
+    }
+
+    /// How many pieces no edge joins.
+    pub fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    /// The piece of point `i`.
+    #[inline]
+    pub fn piece(&self, i: usize) -> usize {
+        self.piece.get(i).map_or(0, |&p| p as usize)
     }
 
     /// A matrix of `n` rows without any block: that of a body whose forces are explicit.
@@ -54,6 +71,8 @@ impl BlockMatrix {
             start: vec![0; n + 1],
             column: Vec::new(),
             block: Vec::new(),
+            piece: Vec::new(),
+            pieces: 1,
         }
     }
 
@@ -74,6 +93,19 @@ impl BlockMatrix {
     pub fn slot(&self, i: usize, j: u32) -> Option<u16> {
         let columns = &self.column[self.row(i)];
         columns.iter().position(|&c| c == j).map(|s| s as u16)
+    }
+
+    /// Row `i` times `x`, without rounding on the way.
+    pub fn row_times_exactly(&self, i: usize, x: &[Vec3A]) -> DVec3 {
+        let double = |v: Vec3A| Vec3::from(v).as_dvec3();
+        let mut sum = DVec3::ZERO;
+        for k in self.row(i) {
+            let (block, x) = (&self.block[k], double(x[self.column[k] as usize]));
+            sum += double(block.x_axis) * x.x;
+            sum += double(block.y_axis) * x.y;
+            sum += double(block.z_axis) * x.z;
+        }
+        sum
     }
 
     /// Row `i` times `x`.
@@ -126,4 +158,29 @@ pub(super) fn run<T: Send>(tasks: Vec<T>, work: impl Fn(T) -> f64 + Sync + Send)
     }
     let parts: Vec<f64> = tasks.into_par_iter().map(work).collect();
     parts.iter().sum()
+}
+
+/// Numbers the pieces that rows with common blocks make, in the order of their first points.
+fn pieces(start: &[u32], column: &[u32]) -> (Vec<u32>, usize) {
+    const NONE: u32 = u32::MAX;
+    let n = start.len() - 1;
+    let (mut piece, mut count) = (vec![NONE; n], 0);
+    let mut open = Vec::new();
+    for first in 0..n {
+        if piece[first] != NONE {
+            continue;
+        }
+        piece[first] = count;
+        open.push(first);
+        while let Some(i) = open.pop() {
+            for &j in &column[start[i] as usize..start[i + 1] as usize] {
+                if piece[j as usize] == NONE {
+                    piece[j as usize] = count;
+                    open.push(j as usize);
+                }
+            }
+        }
+        count += 1;
+    }
+    (piece, count as usize)
 }

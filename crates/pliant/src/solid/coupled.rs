@@ -7,6 +7,7 @@ use super::conjugate_gradient::{Budget, Freedom, Scratch, System, solve, solve_f
 use super::contact::Environment;
 use super::envelope::Envelope;
 use super::implicit::FEW;
+use super::keep_momentum::{keep_momentum, reaction};
 use super::state::{Body, Solid};
 use crate::contact::Contact;
 
@@ -39,12 +40,6 @@ pub(crate) struct Equations {
 }
 
 impl Equations {
-    /// What the equations of point `i` lack, in N s: what holds it has given that.
-    fn left_over(&self, i: usize) -> Vec3A {
-        let pulled = self.scale * self.stiffness.row_times(i, &self.change);
-        self.diagonal[i] * self.change[i] + pulled - self.impulse[i]
-    }
-
     /// Finds the change of velocity that belongs to the impulses; they will go on changing.
     pub fn respond(&mut self) {
         self.solve(TOLERANCE);
@@ -55,6 +50,22 @@ impl Equations {
         if self.factor.as_ref().is_some_and(|f| f.scale > 0.0) {
             self.solve(LAST);
         }
+        self.keep_momentum();
+    }
+
+    fn system(&self) -> System<'_> {
+        System {
+            stiffness: &self.stiffness,
+            diagonal: &self.diagonal,
+            scale: self.scale,
+            freedom: &self.freedom,
+        }
+    }
+
+    fn keep_momentum(&mut self) {
+        let mut change = std::mem::take(&mut self.change);
+        keep_momentum(&self.system(), &self.impulse, &mut change);
+        self.change = change;
     }
 
     fn solve(&mut self, tolerance: f64) {
@@ -77,23 +88,9 @@ impl Equations {
             }
         }
         if self.freedom.iter().all(|f| *f == Freedom::Free) {
-            keep_momentum(&self.impulse, &self.diagonal, &mut self.change);
+            self.keep_momentum();
         }
     }
-}
-
-/// What a solver has left over must not move a body as a whole: with nothing to hold it
-/// the stiffness adds up to zero, and the masses alone decide.
-pub(super) fn keep_momentum(impulse: &[Vec3A], diagonal: &[f32], change: &mut [Vec3A]) {
-    let sum = |sum: DVec3, v: Vec3A| sum + Vec3::from(v).as_dvec3();
-    let wanted = impulse.iter().copied().fold(DVec3::ZERO, sum);
-    let (mut found, mut mass) = (DVec3::ZERO, 0.0);
-    for (&d, &change) in diagonal.iter().zip(&*change) {
-        found += f64::from(d) * Vec3::from(change).as_dvec3();
-        mass += f64::from(d);
-    }
-    let shift = ((wanted - found) / mass).as_vec3a();
-    change.iter_mut().for_each(|c| *c += shift);
 }
 
 impl Solid {
@@ -141,7 +138,7 @@ impl Solid {
 
     /// Takes back what it has lent. Returns what the obstacles that it touches have given
     /// to it because of the impulses, in N s.
-    pub(crate) fn take_back(&mut self, equations: Equations) -> Vec<(u32, Vec3)> {
+    pub(crate) fn take_back(&mut self, equations: Equations) -> Vec<(u32, DVec3)> {
         let mut touched = Vec::new();
         if let Body::Elastic(body) = &mut self.body {
             let mut touching = self.touching.iter().peekable();
@@ -150,11 +147,11 @@ impl Solid {
                 if *freedom == Freedom::Free {
                     continue;
                 }
-                let left = equations.left_over(i);
-                let held = Vec3::from(left - freedom.filter(left));
+                let system = equations.system();
+                let held = reaction(&system, i, &equations.impulse, &equations.change);
                 match touch {
                     Some((_, touch)) => touched.push((touch.obstacle, held)),
-                    None => self.given.1 += held.as_dvec3(),
+                    None => self.given.1 += held,
                 }
             }
             body.stiffness = equations.stiffness;

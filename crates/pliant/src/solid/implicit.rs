@@ -11,8 +11,9 @@ use glam::{DVec3, Vec3, Vec3A};
 use super::assembly::ElasticBody;
 use super::conjugate_gradient::{Budget, Freedom, System, solve, solve_factored};
 use super::contact::{Environment, Touching};
-use super::coupled::{LAST, keep_momentum};
+use super::coupled::LAST;
 use super::explicit::Moving;
+use super::keep_momentum::{keep_momentum, reaction as reaction_of};
 
 /// Solves by factors that need more iterations ask for new ones.
 pub(super) const FEW: u32 = 5;
@@ -109,22 +110,28 @@ impl ElasticBody {
         around: &Environment<'_>,
     ) {
         let mut reaction = std::mem::take(&mut self.reaction);
+        let mut change = std::mem::take(&mut self.change);
+        keep_momentum(&self.system(h), &self.right, &mut change);
+        self.change = change;
         if self.freedom.iter().all(|f| *f == Freedom::Free) {
-            keep_momentum(&self.right, &self.diagonal, &mut self.change);
             reaction.clear();
         } else {
-            self.system(h).times(&self.change, &mut reaction);
-            let given = self.right.iter().zip(&self.freedom);
-            for (reaction, (b, freedom)) in reaction.iter_mut().zip(given) {
-                // The part of A Δv - b that only the constraint can have given.
-                let left = *reaction - *b;
-                *reaction = left - freedom.filter(left);
+            let n = self.change.len();
+            reaction.clear();
+            reaction.resize(n, Vec3A::ZERO);
+            let held = |i: &usize| self.freedom[*i] != Freedom::Free;
+            let mut borne = DVec3::ZERO;
+            for i in (0..n).filter(held) {
+                let given = reaction_of(&self.system(h), i, &self.right, &self.change);
+                reaction[i] = given.as_vec3a();
+                borne += if state.inverse_mass[i] == 0.0 {
+                    given
+                } else {
+                    // Reported as a contact, all but its last digits.
+                    given - Vec3::from(reaction[i]).as_dvec3()
+                };
             }
-            let pinned = reaction.iter().zip(state.inverse_mass);
-            let pinned = pinned.filter(|(_, w)| **w == 0.0);
-            self.held += pinned
-                .map(|(j, _)| Vec3::from(*j).as_dvec3())
-                .sum::<DVec3>();
+            self.held += borne;
         }
         let damping = h * self.settings.mass_damping;
         if damping > 0.0 {

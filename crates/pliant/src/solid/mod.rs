@@ -34,6 +34,7 @@ mod fields;
 mod fracture;
 mod grab;
 mod implicit;
+mod keep_momentum;
 mod mass;
 mod measure;
 mod meet;

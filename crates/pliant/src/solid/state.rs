@@ -398,6 +398,11 @@ impl Solid {
             self.given.0 += body.outside;
             self.given.1 += body.held;
             for ((i, obstacle, touch), rubbing) in self.touches.drain(..).zip(rubbing) {
+                let reaction = body.reaction[i as usize];
+                let impulse = Vec3::from(reaction + rubbing);
+                // Points that are squeezed bear so much that the last digits count.
+                let exact = Vec3::from(reaction).as_dvec3() + Vec3::from(rubbing).as_dvec3();
+                self.given.1 += exact - impulse.as_dvec3();
                 contacts.push(Contact {
                     matter,
                     point_id: i,
@@ -405,7 +410,7 @@ impl Solid {
                     triangle: touch.triangle,
                     barycentric: touch.barycentric,
                     place: touch.point,
-                    impulse: (body.reaction[i as usize] + rubbing).into(),
+                    impulse,
                 });
             }
         }

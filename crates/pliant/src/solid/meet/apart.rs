@@ -37,6 +37,8 @@ pub(super) struct Stop {
     /// Where it goes, and its velocity from then on.
     pub place: Vec3,
     pub velocity: Vec3A,
+    /// It stops with a pinned point, which bears what that takes.
+    pub pinned: bool,
 }
 
 /// All points that must not go to their ends, by body and point.
@@ -209,12 +211,14 @@ impl Stopping {
                 let weight = f64::from(lost(m)) * m.mass;
                 (weight, place(m), velocity(m).into())
             }));
+            let pinned = piece.iter().any(|m| m.pinned);
             stops.extend(piece.iter().filter(|m| !m.pinned).map(|m| {
                 let (place, velocity) = (place(m), velocity(m));
                 Stop {
                     body: m.body,
                     point: m.point,
                     place,
+                    pinned,
                     velocity: velocity + lost(m) * (Vec3A::from(rigid.at(place)) - velocity),
                 }
             }));

@@ -203,6 +203,10 @@ impl Meetings {
             };
             let ways: Vec<Way> = stops.iter().map(way).collect();
             for stop in stops {
+                if stop.pinned {
+                    let lost = Vec3::from(stop.velocity - solid.velocity[stop.point]);
+                    solid.bear(f64::from(solid.mass[stop.point]) * lost.as_dvec3());
+                }
                 solid.stop_at(stop.point, stop.place, stop.velocity, h);
             }
             // Obstacles that move do not wait.
