@@ -211,17 +211,19 @@ impl ChunkImages {
 }
 
 /// Visits the images that particle `i` sees: neighbour, vector from it, slope of the
-/// image's kernel, and walls.
+/// image's kernel, and walls. `seen` are the neighbours whose images have been found, each as
+/// often as it has images.
 pub(super) fn for_each_image(
     kernel: &CubicSpline,
     x: &[Vec3A],
     i: usize,
-    near: &[u32],
+    seen: &[u32],
     walls: &Walls,
     mut visit: impl FnMut(u32, Vec3A, f32, &Corner),
 ) {
     let h_squared = kernel.support_radius * kernel.support_radius;
-    for &j in near {
+    for same in seen.chunk_by(|a, b| a == b) {
+        let j = same[0];
         let d = x[i] - x[j as usize];
         let room = h_squared - d.length_squared();
         let shared = Shared::of(walls.of(i), walls.of(j as usize));

@@ -73,12 +73,27 @@ impl ChunkPairs {
         }
     }
 
-    /// Keeps the pairs of (particle of the chunk, neighbour, slope) for which `keep` is true.
-    pub fn retain(&mut self, mut keep: impl FnMut(usize, usize, f32) -> bool) {
+    /// Keeps the pairs of (particle of the chunk, neighbour, slope) for which `keep` is true,
+    /// and all of the particles that are not `concerned`.
+    pub fn retain(
+        &mut self,
+        concerned: impl Fn(usize) -> bool,
+        mut keep: impl FnMut(usize, usize, f32) -> bool,
+    ) {
         let mut end = 0;
-        for k in 0..self.start.len() - 1 {
+        for k in 0..self.len() {
             let range = self.start[k] as usize..self.start[k + 1] as usize;
             self.start[k] = end as u32;
+            if !concerned(k) {
+                // Up to the first pair that goes, all stay where they are.
+                if end < range.start {
+                    self.neighbour.copy_within(range.clone(), end);
+                    self.slope.copy_within(range.clone(), end);
+                    self.friction.copy_within(range.clone(), end);
+                }
+                end += range.len();
+                continue;
+            }
             for p in range {
                 let (j, slope) = (self.neighbour[p], self.slope[p]);
                 if keep(k, j as usize, slope) {

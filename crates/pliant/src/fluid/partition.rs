@@ -45,7 +45,8 @@ pub(crate) fn part(
             if !(0..own.mirrors()).any(|m| of_body(own.mirror(m))) {
                 return;
             }
-            pairs.retain(|k, j, slope| {
+            let concerned = |k: usize| own.of(k).iter().any(of_body);
+            pairs.retain(concerned, |k, j, slope| {
                 let mut mine = own.of(k).iter().filter(|m| of_body(m));
                 let way = x[j] - x[c * CHUNK + k];
                 if !mine.any(|a| walls.of(j).iter().any(|b| parted(a, b, way))) {

@@ -14,8 +14,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::cubic::CubicSpline;
-use super::images::{WITH, for_each_image};
-use super::pairs::{ChunkPairs, Pairs};
+use super::images::{ChunkImages, Images, WITH, for_each_image};
 use super::walls::{Mirror, Walls};
 use crate::coupling::{Bodies, Grasp};
 
@@ -69,7 +68,7 @@ impl Yielding {
     pub fn find(
         &mut self,
         x: &[Vec3A],
-        pairs: &Pairs,
+        images: &Images,
         walls: &Walls,
         kernel: &CubicSpline,
         bodies: &Bodies,
@@ -79,12 +78,12 @@ impl Yielding {
             self.chunks.clear();
             return;
         }
-        self.chunks.resize_with(pairs.chunks.len(), Chunk::default);
+        self.chunks.resize_with(images.chunks.len(), Chunk::default);
         self.chunks
             .par_iter_mut()
             .enumerate()
             .for_each(|(c, chunk)| {
-                chunk.find(c, x, &pairs.chunks[c], walls, kernel, bodies);
+                chunk.find(c, x, &images.chunks[c], walls, kernel, bodies);
             });
         self.any = self.chunks.iter().any(|c| !c.holds.is_empty());
     }
@@ -203,7 +202,7 @@ impl Chunk {
         &mut self,
         c: usize,
         x: &[Vec3A],
-        pairs: &ChunkPairs,
+        images: &ChunkImages,
         walls: &Walls,
         kernel: &CubicSpline,
         bodies: &Bodies,
@@ -233,27 +232,34 @@ impl Chunk {
                 continue;
             }
             let mut others = WITH * own.backing(k).closing;
-            for_each_image(kernel, x, i, pairs.of(k).0, walls, |j, _, slope, corner| {
-                let there = &walls.chunks[j as usize / CHUNK];
-                for (mine, theirs) in corner.walls() {
-                    let a = &own.of(k)[mine];
-                    let b = &there.of(j as usize % CHUNK)[theirs];
-                    let own_lift = 2.0 * slope * b.wall.distance;
-                    let other_lift = 2.0 * slope * a.wall.distance;
-                    if bodies.of(a.obstacle).is_some() {
-                        self.shares.push(Share {
-                            neighbour: j,
-                            own: (own.first(k) + mine) as u32,
-                            other: (there.first(j as usize % CHUNK) + theirs) as u32,
-                            own_lift,
-                            other_lift,
-                        });
-                    } else {
-                        others -= own_lift * a.wall.normal.dot(a.wall.velocity)
-                            + other_lift * b.wall.normal.dot(b.wall.velocity);
+            for_each_image(
+                kernel,
+                x,
+                i,
+                images.of(k).neighbour,
+                walls,
+                |j, _, slope, corner| {
+                    let there = &walls.chunks[j as usize / CHUNK];
+                    for (mine, theirs) in corner.walls() {
+                        let a = &own.of(k)[mine];
+                        let b = &there.of(j as usize % CHUNK)[theirs];
+                        let own_lift = 2.0 * slope * b.wall.distance;
+                        let other_lift = 2.0 * slope * a.wall.distance;
+                        if bodies.of(a.obstacle).is_some() {
+                            self.shares.push(Share {
+                                neighbour: j,
+                                own: (own.first(k) + mine) as u32,
+                                other: (there.first(j as usize % CHUNK) + theirs) as u32,
+                                own_lift,
+                                other_lift,
+                            });
+                        } else {
+                            others -= own_lift * a.wall.normal.dot(a.wall.velocity)
+                                + other_lift * b.wall.normal.dot(b.wall.velocity);
+                        }
                     }
-                }
-            });
+                },
+            );
             self.particles
                 .push((i as u32, self.shares.len() as u32, others));
         }
