@@ -155,7 +155,8 @@ impl Fluid {
         solver.book_pressure(dt, pressure, &self.walls);
         if goal == Goal::Density {
             let inverse_density = &self.inverse_density[..n];
-            let held = (&self.pressure[..n], &self.viscosity[..n]);
+            self.viscosity.resize(n, 0.0);
+            let held = (&self.pressure[..n], &self.viscosity[..]);
             solver.restore(dt, held, inverse_density, &mut self.walls, bodies);
         }
         solver.store_velocities(&mut self.velocity);

@@ -28,6 +28,8 @@ const ROUNDS: u32 = 3;
 struct Sums {
     weight: DMat3,
     left: DVec3,
+    /// Some of its points are not free.
+    held: bool,
 }
 
 /// Shifts every piece of a body, whose `change` should meet the equations of `system` with
@@ -87,6 +89,7 @@ fn sum_up(
         if own == Freedom::Free {
             continue;
         }
+        sum.held = true;
         let pulled = f64::from(system.scale) * stiffness.row_times_exactly(i, change);
         sum.left += taken_from(own, pulled);
         for k in stiffness.row(i) {
@@ -134,6 +137,7 @@ fn shift(
         // A piece that can move along a plane only, or not at all, has nothing left across
         // it, and nowhere to go.
         let size: f64 = (0..3).map(|k| sum.weight.col(k)[k]).sum();
+        let size = if sum.held { size } else { 0.0 };
         let more = DMat3::from_diagonal(DVec3::splat(SLACK * size));
         let shift = (sum.weight + more).inverse() * sum.left;
         if shift.is_finite() {
