@@ -72,7 +72,6 @@ fn a_block_on_a_block_rests_and_weighs_on_it() {
         world.step(0.02).unwrap();
     }
     assert!(deepest(&world) < 0.002, "{}", deepest(&world));
-    let before = middle(&world, upper);
     let step = world.solid(upper).unwrap().step_length();
     let carried: Vec3 = world
         .body_contacts()
@@ -85,16 +84,21 @@ fn a_block_on_a_block_rests_and_weighs_on_it() {
         (carried.y / weight - 1.0).abs() < 0.02,
         "{carried} {weight}"
     );
+    // The stack swings as an elastic column does, less and less.
+    for _ in 0..150 {
+        world.step(0.02).unwrap();
+    }
+    assert!(world.totals().kinetic < 1e-7, "{:?}", world.totals());
+    // What moves when that is over, creeps.
+    for _ in 0..100 {
+        world.step(0.02).unwrap();
+    }
+    let before = middle(&world, upper);
     for _ in 0..50 {
         world.step(0.02).unwrap();
     }
     let crept = middle(&world, upper).distance(before);
-    assert!(crept < 1e-4, "{crept}");
-    // The stack still swings as an elastic column does, less and less.
-    for _ in 0..100 {
-        world.step(0.02).unwrap();
-    }
-    assert!(world.totals().kinetic < 1e-7, "{:?}", world.totals());
+    assert!(crept < 1e-5, "{crept}");
 }
 
 /// At 10 m/s a ball goes half its radius in a sub-step, and many times the gap that
