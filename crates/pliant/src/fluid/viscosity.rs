@@ -76,7 +76,8 @@ impl ViscositySolver {
 
 impl Incompressible {
     /// Slows the velocities down by viscosity over `dt`; `viscosity` in Pa·s per
-    /// particle. `expected` is the pressure from which the solve for the density will start.
+    /// particle. `expected` is the pressure from which the solve for the density will start,
+    /// if that is to act first.
     ///
     /// Where viscosity is solved for, that pressure acts before it: viscosity then balances
     /// the forces that there will be. Balanced against all others alone, the velocities
@@ -87,7 +88,7 @@ impl Incompressible {
         dt: f32,
         viscosity: &[f32],
         inverse_density: &[f32],
-        expected: &[f32],
+        expected: Option<&[f32]>,
         walls: &mut Walls,
     ) -> Solved {
         let stiffest = stiffest(viscosity, inverse_density);
@@ -103,7 +104,9 @@ impl Incompressible {
                 error: 0.0,
             }
         } else {
-            self.expect(dt, expected, inverse_density);
+            if let Some(expected) = expected {
+                self.expect(dt, expected, inverse_density);
+            }
             self.weigh_viscosity(dt, viscosity, inverse_density, walls);
             let solved = self.conjugate_gradients(inverse_density, BUDGET);
             self.keep_momentum(inverse_density);
