@@ -1,21 +1,19 @@
 //! Which parts of surfaces are near enough to touch in a step.
 //!
-//! Hash tables of skin points and of the middles of edges (Teschner et al. 2003; Grahn
-//! 2008, chapter 5): triangles look for points and edges for edges that are near them or
-//! on their way. Tetrahedra look for points inside them, which something has let slip.
+//! Of the parts that `candidates.rs` lists, those that are near each other or on their
+//! way to meet, and the points that are inside of tetrahedra.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::candidates::{Candidates, MaybeInside};
 use super::find::{LEAST, faces};
-use super::pair::{Kind, Pair};
-use super::skin::{Edge, View};
+use super::pair::Pair;
+use super::skin::View;
 use super::winding::winding;
 use super::{APART, NEAR};
-use crate::math::Aabb;
-use crate::space::BoxHash;
 
-/// Triangles, edges or tetrahedra per task.
+/// Pairs per task.
 const CHUNK: usize = 512;
 
 /// A point inside a body.
@@ -29,13 +27,10 @@ pub(super) struct Inside {
     pub weights: [f32; 4],
 }
 
-/// What can touch, and the hash tables that are kept between steps.
+/// What can touch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Broad {
-    hash: BoxHash,
-    /// Body and number of every hashed point or edge.
-    items: Vec<(u32, u32)>,
-    places: Vec<Vec3>,
+    candidates: Candidates,
     /// All pairs that can touch.
     pub pairs: Vec<Pair>,
     /// Points that are inside of a body, by body, point and other body.
@@ -50,6 +45,11 @@ pub(super) struct Broad {
 }
 
 impl Broad {
+    /// Forgets what was near.
+    pub fn forget(&mut self) {
+        self.candidates.clear();
+    }
+
     /// Finds what can touch in this step.
     pub fn find(&mut self, views: &[View<'_>]) {
         self.pairs.clear();
@@ -64,43 +64,17 @@ impl Broad {
         if self.partners.iter().all(Vec::is_empty) {
             return;
         }
-        let with_points = |view: &View<'_>| -> Vec<(u32, Vec3)> {
-            let skin = view.solid.skin.iter();
-            skin.map(|&i| (i, view.from[i as usize])).collect()
-        };
-        self.fill(views, with_points);
-        let mut inside: Vec<Inside> = Vec::new();
-        for other in 0..views.len() {
-            if !self.partners[other].is_empty() {
-                self.look_for_points(views, other, &mut inside);
-            }
-        }
+        let needed: Vec<f32> = (0..views.len()).map(|b| self.reach(views, b)).collect();
+        self.candidates.renew(views, &self.partners, &needed);
+        let inside = self.find_inside(views);
         self.keep_inside(inside, views);
-        let with_edges = |view: &View<'_>| -> Vec<(u32, Vec3)> {
-            let middle =
-                |e: &Edge| 0.5 * (view.from[e.ends[0] as usize] + view.from[e.ends[1] as usize]);
-            let edges = view.skin.edges.iter().enumerate();
-            edges.map(|(k, e)| (k as u32, middle(e))).collect()
+        let (slack, partners) = (self.slack, &self.partners);
+        let can = |pair: &&Pair| {
+            let [a, b] = pair.bodies;
+            partners[b as usize].contains(&(a as usize)) && can_touch(pair, views, slack)
         };
-        self.fill(views, with_edges);
-        let boxes: Vec<Vec<Aabb>> = views
-            .iter()
-            .map(|view| {
-                let edges = view.skin.edges.par_iter().with_min_len(CHUNK);
-                edges.map(|edge| view.swept(&edge.ends)).collect()
-            })
-            .collect();
-        for body in 0..views.len() {
-            if !self.partners[body].is_empty() {
-                self.look_for_edges(views, body, &boxes);
-            }
-        }
-        let slack = self.slack;
-        self.pairs = std::mem::take(&mut self.pairs)
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .filter(|pair| can_touch(pair, views, slack))
-            .collect();
+        let all = self.candidates.pairs.par_iter().with_min_len(CHUNK);
+        self.pairs = all.filter(can).copied().collect();
     }
 
     /// True if places at the end of the step are about where they were thought to be.
@@ -117,101 +91,40 @@ impl Broad {
         !self.inside.is_empty() && self.inside.iter().any(both)
     }
 
-    fn fill(&mut self, views: &[View<'_>], list: impl Fn(&View<'_>) -> Vec<(u32, Vec3)>) {
-        self.items.clear();
-        self.places.clear();
-        let mut side = 0.0f32;
-        for (body, view) in views.iter().enumerate() {
-            if !self.partners.iter().flatten().any(|&p| p == body) {
-                continue;
-            }
-            side = side.max(view.skin.edge);
-            for (item, place) in list(view) {
-                self.items.push((body as u32, item));
-                self.places.push(place);
-            }
-        }
-        self.hash.build(&self.places, side);
-    }
-
-    /// How far from a part of a body its partners' parts can be and still touch it.
+    /// How far from a part of a body its partners' parts can be for [`can_touch`], if their
+    /// points go no other way than their bodies.
     fn reach(&self, views: &[View<'_>], body: usize) -> f32 {
-        let (view, partners) = (&views[body], &self.partners[body]);
-        let way = |&p: &usize| views[p].deviation + views[p].way.distance(view.way);
-        let thickness = |&p: &usize| views[p].solid.thickness;
-        NEAR * (view.solid.thickness + partners.iter().map(thickness).fold(0.0, f32::max))
-            + partners.iter().map(way).fold(0.0, f32::max)
-            + 2.0 * self.slack
+        let view = &views[body];
+        let reach = |&p: &usize| {
+            let other = &views[p];
+            NEAR * (view.solid.thickness + other.solid.thickness)
+                + 2.0 * view.way.distance(other.way)
+                + 2.0 * self.slack
+        };
+        self.partners[body].iter().map(reach).fold(0.0, f32::max)
     }
 
-    /// What the triangles and tetrahedra of one body find.
-    fn look_for_points(&mut self, views: &[View<'_>], other: usize, inside: &mut Vec<Inside>) {
-        let (view, partners) = (&views[other], &self.partners[other]);
-        let reach = self.reach(views, other);
-        let wanted = wanted(views, other, partners, reach);
-        let welcome = |q: u32| partners.contains(&(self.items[q as usize].0 as usize));
-        let triangles = |(chunk, list): (usize, &[[u32; 3]])| {
-            let mut pairs = Vec::new();
-            for (k, &[a, b, c]) in list.iter().enumerate() {
-                let bounds = view.swept(&[a, b, c]);
-                if !wanted(&bounds) {
-                    continue;
-                }
-                let bounds = bounds.grown(reach);
-                self.hash.for_each_in(&bounds, |q| {
-                    let (body, point) = self.items[q as usize];
-                    let own = body as usize == other && [a, b, c].contains(&point);
-                    if !own && welcome(q) && bounds.contains(self.places[q as usize]) {
-                        pairs.push(Pair {
-                            bodies: [body, other as u32],
-                            kind: Kind::Face {
-                                point,
-                                triangle: (chunk * CHUNK + k) as u32,
-                            },
-                            points: [point, a, b, c],
-                        });
-                    }
-                });
+    /// The points that are in tetrahedra of bodies that they can reach.
+    fn find_inside(&self, views: &[View<'_>]) -> Vec<Inside> {
+        let held = |maybe: &MaybeInside| {
+            let other = &views[maybe.other as usize];
+            if !self.partners[maybe.other as usize].contains(&(maybe.body as usize)) {
+                return None;
             }
-            pairs
+            let tet = other.solid.mesh.tets[maybe.tet as usize];
+            let place = views[maybe.body as usize].from[maybe.point as usize];
+            let inside = Inside {
+                body: maybe.body,
+                point: maybe.point,
+                other: maybe.other,
+                tet: maybe.tet,
+                weights: weights_inside(place, tet.map(|i| other.from[i as usize]))?,
+            };
+            let itself = maybe.body == maybe.other;
+            (!itself || !same_part_inside(other, &inside)).then_some(inside)
         };
-        let tets = |(chunk, list): (usize, &[[u32; 4]])| {
-            let mut found = Vec::new();
-            for (k, tet) in list.iter().enumerate() {
-                let corners = tet.map(|i| view.from[i as usize]);
-                let bounds = Aabb::of(corners);
-                if !wanted(&bounds) {
-                    continue;
-                }
-                self.hash.for_each_in(&bounds, |q| {
-                    let place = self.places[q as usize];
-                    let (body, point) = self.items[q as usize];
-                    let own = body as usize == other && tet.contains(&point);
-                    if own || !welcome(q) || !bounds.contains(place) {
-                        return;
-                    }
-                    if let Some(weights) = weights_inside(place, corners) {
-                        let inside = Inside {
-                            body,
-                            point,
-                            other: other as u32,
-                            tet: (chunk * CHUNK + k) as u32,
-                            weights,
-                        };
-                        if body as usize != other || !same_part_inside(view, &inside) {
-                            found.push(inside);
-                        }
-                    }
-                });
-            }
-            found
-        };
-        let surface = view.solid.surface.par_chunks(CHUNK).enumerate();
-        let inner = view.solid.mesh.tets.par_chunks(CHUNK).enumerate();
-        let pairs: Vec<Vec<Pair>> = surface.map(triangles).collect();
-        let found: Vec<Vec<Inside>> = inner.map(tets).collect();
-        self.pairs.extend(pairs.into_iter().flatten());
-        inside.extend(found.into_iter().flatten());
+        let all = self.candidates.inside.par_iter().with_min_len(CHUNK);
+        all.filter_map(held).collect()
     }
 
     /// Keeps points that are inside by the surface too. Tetrahedra that are inside out fold
@@ -229,72 +142,6 @@ impl Broad {
         });
         self.inside = found;
     }
-
-    /// What the edges of one body find among those of later bodies, or of its own. `boxes`
-    /// hold the ways of all edges.
-    fn look_for_edges(&mut self, views: &[View<'_>], body: usize, boxes: &[Vec<Aabb>]) {
-        let (view, partners) = (&views[body], &self.partners[body]);
-        let reach = self.reach(views, body);
-        let wanted = wanted(views, body, partners, reach);
-        let longest = partners.iter().map(|&p| views[p].longest_edge());
-        let half = 0.5 * longest.fold(0.0, f32::max);
-        let edges = |(chunk, list): (usize, &[Edge])| {
-            let mut pairs = Vec::new();
-            for (k, edge) in list.iter().enumerate() {
-                let own = (chunk * CHUNK + k) as u32;
-                let bounds = boxes[body][own as usize];
-                if !wanted(&bounds) {
-                    continue;
-                }
-                // Each box is in the frame of its body; how these part is in the reach.
-                let around = bounds.grown(reach);
-                let bounds = bounds.grown(reach + half);
-                self.hash.for_each_in(&bounds, |q| {
-                    let (partner, other) = self.items[q as usize];
-                    let at = partner as usize;
-                    let later = at > body || (at == body && other > own);
-                    if !later
-                        || !partners.contains(&at)
-                        || !bounds.contains(self.places[q as usize])
-                    {
-                        return;
-                    }
-                    if !boxes[at][other as usize].overlaps(&around) {
-                        return;
-                    }
-                    let ends = views[at].skin.edges[other as usize].ends;
-                    if at == body && ends.iter().any(|i| edge.ends.contains(i)) {
-                        return;
-                    }
-                    pairs.push(Pair {
-                        bodies: [body as u32, partner],
-                        kind: Kind::Edges { own, other },
-                        points: [edge.ends[0], edge.ends[1], ends[0], ends[1]],
-                    });
-                });
-            }
-            pairs
-        };
-        let chunks = view.skin.edges.par_chunks(CHUNK).enumerate();
-        let pairs: Vec<Vec<Pair>> = chunks.map(edges).collect();
-        self.pairs.extend(pairs.into_iter().flatten());
-    }
-}
-
-/// Which boxes of a body its partners can reach.
-fn wanted(
-    views: &[View<'_>],
-    body: usize,
-    partners: &[usize],
-    reach: f32,
-) -> impl Fn(&Aabb) -> bool + Sync + use<> {
-    let with_itself = partners.contains(&body);
-    let others: Vec<Aabb> = partners
-        .iter()
-        .filter(|&&p| p != body)
-        .map(|&p| views[p].bounds.grown(reach))
-        .collect();
-    move |b: &Aabb| with_itself || others.iter().any(|o| o.overlaps(b))
 }
 
 /// For every body the bodies whose points can reach it.

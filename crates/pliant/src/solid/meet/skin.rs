@@ -13,7 +13,7 @@ use crate::space::Bvh;
 #[derive(Clone, Debug)]
 pub(super) struct Skin {
     /// Counts of what it was made of: a body that breaks gets a new one.
-    counts: [usize; 3],
+    pub counts: [usize; 3],
     /// The surface at rest, to find the way out of the body.
     pub rest: Bvh,
     /// Mean length of the edges of its surface in metres.
@@ -183,13 +183,9 @@ impl<'a> View<'a> {
         self.measure_way();
     }
 
-    /// Box around these points on their way, in the frame that moves with the body.
-    pub fn swept(&self, points: &[u32]) -> Aabb {
-        let ends = points.iter().flat_map(|&i| {
-            let i = i as usize;
-            [self.from[i], self.to[i] - self.way]
-        });
-        Aabb::of(ends)
+    /// How far a point goes besides the way of all, in metres.
+    pub fn own_way(&self, point: usize) -> f32 {
+        (self.to[point] - self.from[point]).distance(self.way)
     }
 
     /// Length of the longest edge of its skin at the start, in metres.
