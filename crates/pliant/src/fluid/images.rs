@@ -40,6 +40,9 @@ pub(crate) struct ChunkImages {
     other: Vec<Vec3A>,
     /// How much of `own` is along the normals of the particle's walls, in 1/m.
     lift: Vec<[f32; MOST_WALLS]>,
+    /// Slope of the image's kernel, and which walls it is mirrored at.
+    slope: Vec<f32>,
+    matched: Vec<Matched>,
     /// Sum of `own` over the images of particle k, and what is beyond its walls as a
     /// volume.
     sum: Vec<Vec3A>,
@@ -67,6 +70,8 @@ pub(crate) struct Seen<'a> {
     pub own: &'a [Vec3A],
     pub other: &'a [Vec3A],
     pub lift: &'a [[f32; MOST_WALLS]],
+    pub slope: &'a [f32],
+    pub matched: &'a [Matched],
     /// Sum of `own`, and [`WITH`] times `beyond`.
     pub sum: Vec3A,
     /// Gradient of the volume beyond walls, in 1/m.
@@ -82,7 +87,9 @@ impl ChunkImages {
             neighbour: &self.neighbour[range.clone()],
             own: &self.own[range.clone()],
             other: &self.other[range.clone()],
-            lift: &self.lift[range],
+            lift: &self.lift[range.clone()],
+            slope: &self.slope[range.clone()],
+            matched: &self.matched[range],
             sum: self.sum[k],
             beyond: self.beyond[k],
         }
@@ -131,6 +138,8 @@ impl ChunkImages {
         self.own.clear();
         self.other.clear();
         self.lift.clear();
+        self.slope.clear();
+        self.matched.clear();
         self.sum.clear();
         self.beyond.clear();
         self.start.push(0);
@@ -162,6 +171,8 @@ impl ChunkImages {
                 *others += other;
                 self.other.push(other);
                 self.lift.push(c.lift.map(|l| slope * l));
+                self.slope.push(slope);
+                self.matched.push(c.matched);
             };
             let here = &nearest[i];
             let (near, slopes) = if here.walls > 0 {
@@ -207,31 +218,8 @@ impl ChunkImages {
                 + self.sum.capacity()
                 + self.beyond.capacity())
             + size_of::<[f32; MOST_WALLS]>() * self.lift.capacity()
-    }
-}
-
-/// Visits the images that particle `i` sees: neighbour, vector from it, slope of the
-/// image's kernel, and walls. `seen` are the neighbours whose images have been found, each as
-/// often as it has images.
-pub(super) fn for_each_image(
-    kernel: &CubicSpline,
-    x: &[Vec3A],
-    i: usize,
-    seen: &[u32],
-    walls: &Walls,
-    mut visit: impl FnMut(u32, Vec3A, f32, &Corner),
-) {
-    let h_squared = kernel.support_radius * kernel.support_radius;
-    for same in seen.chunk_by(|a, b| a == b) {
-        let j = same[0];
-        let d = x[i] - x[j as usize];
-        let room = h_squared - d.length_squared();
-        let shared = Shared::of(walls.of(i), walls.of(j as usize));
-        shared.for_each_corner(room, |corner| {
-            let r_squared = d.length_squared() + corner.lengthening;
-            let slope = corner.weight * kernel.volume_value_and_slope(r_squared).1;
-            visit(j, d, slope, corner);
-        });
+            + 4 * self.slope.capacity()
+            + size_of::<Matched>() * self.matched.capacity()
     }
 }
 
@@ -246,14 +234,15 @@ struct Nearest {
     /// Square root of how much of a wall it is.
     weight: f32,
     obstacle: u32,
-    /// How many walls the particle has.
-    walls: u32,
+    /// How many walls the particle has, and which of them it is.
+    walls: u16,
+    number: u16,
 }
 
 impl Nearest {
     fn of(walls: &[Mirror]) -> Nearest {
-        let mut mirrors = walls.iter().filter(|m| !m.backed);
-        let Some(m) = mirrors.next() else {
+        let mut mirrors = walls.iter().enumerate().filter(|(_, m)| !m.backed);
+        let Some((number, m)) = mirrors.next() else {
             return Nearest::default();
         };
         Nearest {
@@ -262,7 +251,8 @@ impl Nearest {
             speed: m.wall.normal.dot(m.wall.velocity),
             weight: m.wall.drag.sqrt(),
             obstacle: m.obstacle,
-            walls: 1 + mirrors.count() as u32,
+            walls: 1 + mirrors.count() as u16,
+            number: number as u16,
         }
     }
 
@@ -337,10 +327,8 @@ impl Images {
 /// What one or several walls do to the image of one particle seen from another.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Corner {
-    /// The walls, as numbers among those of the particle and of the neighbour.
-    pairs: [(usize, usize); MOST_WALLS],
-    /// Bit k is set if the image is in `pairs[k]`.
-    chosen: usize,
+    /// The walls.
+    matched: Matched,
     /// `4 Σ d_i d_j`.
     lengthening: f32,
     /// `2 Σ d_j n_i` and `2 Σ d_i n_j`.
@@ -358,7 +346,7 @@ impl Corner {
     #[inline(always)]
     fn of_one(here: &Nearest, there: &Nearest) -> Corner {
         let mut lift = [0.0; MOST_WALLS];
-        lift[0] = 2.0 * there.distance;
+        lift[here.number as usize] = 2.0 * there.distance;
         Corner {
             lengthening: 4.0 * here.distance * there.distance,
             own: 2.0 * there.distance * here.normal,
@@ -366,16 +354,31 @@ impl Corner {
             closing: -2.0 * (there.distance * here.speed + here.distance * there.speed),
             lift,
             weight: here.weight * there.weight,
-            ..Corner::default()
+            matched: Matched::default().with(here.number as usize, there.number as usize),
         }
     }
+}
 
-    /// Its walls, as numbers among those of the particle and of the neighbour.
-    pub fn walls(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (pairs, chosen) = (self.pairs, self.chosen);
-        (0..MOST_WALLS)
-            .filter(move |k| chosen >> k & 1 == 1)
-            .map(move |k| pairs[k])
+/// The walls that an image is mirrored at: for each of the particle's own walls, the number
+/// of the same one among those of the neighbour, and one more, in two bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Matched(u8);
+
+const _: () = assert!(MOST_WALLS <= 3);
+
+impl Matched {
+    #[inline(always)]
+    fn with(self, own: usize, other: usize) -> Matched {
+        Matched(self.0 | ((other + 1) << (2 * own)) as u8)
+    }
+
+    /// Numbers of the walls among those of the particle and of the neighbour.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        (0..MOST_WALLS).filter_map(move |own| {
+            let other = usize::from(self.0 >> (2 * own) & 3);
+            Some((own, other.checked_sub(1)?))
+        })
     }
 }
 
@@ -441,8 +444,6 @@ impl<'a> Shared<'a> {
                 continue;
             }
             let mut corner = Corner {
-                pairs: self.pairs,
-                chosen: set,
                 lengthening,
                 weight: 1.0,
                 ..Corner::default()
@@ -455,6 +456,7 @@ impl<'a> Shared<'a> {
                     * (b.distance * a.normal.dot(a.velocity)
                         + a.distance * b.normal.dot(b.velocity));
                 corner.lift[k] = 2.0 * b.distance;
+                corner.matched = corner.matched.with(k, l);
                 corner.weight *= (a.drag * b.drag).sqrt();
             }
             visit(&corner);

@@ -234,8 +234,7 @@ impl Incompressible {
                 closing: &mut self.closing,
             },
         );
-        self.yielding
-            .find(&self.x, &self.images, walls, &self.kernel, bodies);
+        self.yielding.find(&self.x, &self.images, walls, bodies);
         // No pressure moves a particle that sees others only at the edge of its kernel, or
         // at its own place: it would be boundless.
         let least = 1e-6 * (self.kernel.slope * self.kernel.support_radius).powi(2);

@@ -97,9 +97,11 @@ impl ChunkPairs {
             for p in range {
                 let (j, slope) = (self.neighbour[p], self.slope[p]);
                 if keep(k, j as usize, slope) {
-                    self.neighbour[end] = j;
-                    self.slope[end] = slope;
-                    self.friction[end] = self.friction[p];
+                    if end < p {
+                        self.neighbour[end] = j;
+                        self.slope[end] = slope;
+                        self.friction[end] = self.friction[p];
+                    }
                     end += 1;
                 }
             }

@@ -47,9 +47,10 @@ pub(crate) fn part(
             }
             let concerned = |k: usize| own.of(k).iter().any(of_body);
             pairs.retain(concerned, |k, j, slope| {
-                let mut mine = own.of(k).iter().filter(|m| of_body(m));
                 let way = x[j] - x[c * CHUNK + k];
-                if !mine.any(|a| walls.of(j).iter().any(|b| parted(a, b, way))) {
+                let beyond = |m: &&Mirror| of_body(m) && is_beyond(m, way);
+                let mut mine = own.of(k).iter().filter(beyond);
+                if !mine.any(|a| walls.of(j).iter().any(|b| is_other_side(a, b, way))) {
                     return true;
                 }
                 let squared = way.length_squared();
@@ -62,10 +63,14 @@ pub(crate) fn part(
         });
 }
 
-/// True if two particles, the second by `way` from the first, are beyond each other's wall.
-fn parted(a: &Mirror, b: &Mirror, way: Vec3A) -> bool {
-    let (a, b, same) = (&a.wall, &b.wall, a.obstacle == b.obstacle);
-    same && a.normal.dot(b.normal) < OPPOSITE
-        && way.dot(a.normal.into()) < -a.distance
-        && -way.dot(b.normal.into()) < -b.distance
+/// True if what is by `way` from a particle is beyond its wall.
+#[inline(always)]
+fn is_beyond(mirror: &Mirror, way: Vec3A) -> bool {
+    way.dot(mirror.wall.normal.into()) < -mirror.wall.distance
+}
+
+/// True if `b`, the wall of a particle by `way` from that of wall `a`, is the other side of
+/// the same body, between the two.
+fn is_other_side(a: &Mirror, b: &Mirror, way: Vec3A) -> bool {
+    a.obstacle == b.obstacle && a.wall.normal.dot(b.wall.normal) < OPPOSITE && is_beyond(b, -way)
 }

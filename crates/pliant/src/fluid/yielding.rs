@@ -13,8 +13,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::cubic::CubicSpline;
-use super::images::{ChunkImages, Images, WITH, for_each_image};
+use super::images::{ChunkImages, Images, WITH};
 use super::walls::{Mirror, Walls};
 use crate::coupling::{Bodies, Grasp};
 
@@ -65,14 +64,7 @@ pub(crate) struct Yielding {
 impl Yielding {
     /// Finds all places where the liquid can push a body, and how fast those walls
     /// close in on the kernels that cannot be pushed.
-    pub fn find(
-        &mut self,
-        x: &[Vec3A],
-        images: &Images,
-        walls: &Walls,
-        kernel: &CubicSpline,
-        bodies: &Bodies,
-    ) {
+    pub fn find(&mut self, x: &[Vec3A], images: &Images, walls: &Walls, bodies: &Bodies) {
         self.any = false;
         if bodies.list.is_empty() {
             self.chunks.clear();
@@ -83,7 +75,7 @@ impl Yielding {
             .par_iter_mut()
             .enumerate()
             .for_each(|(c, chunk)| {
-                chunk.find(c, x, &images.chunks[c], walls, kernel, bodies);
+                chunk.find(c, x, &images.chunks[c], walls, bodies);
             });
         self.any = self.chunks.iter().any(|c| !c.holds.is_empty());
     }
@@ -204,7 +196,6 @@ impl Chunk {
         x: &[Vec3A],
         images: &ChunkImages,
         walls: &Walls,
-        kernel: &CubicSpline,
         bodies: &Bodies,
     ) {
         self.holds.clear();
@@ -232,34 +223,28 @@ impl Chunk {
                 continue;
             }
             let mut others = WITH * own.backing(k).closing;
-            for_each_image(
-                kernel,
-                x,
-                i,
-                images.of(k).neighbour,
-                walls,
-                |j, _, slope, corner| {
-                    let there = &walls.chunks[j as usize / CHUNK];
-                    for (mine, theirs) in corner.walls() {
-                        let a = &own.of(k)[mine];
-                        let b = &there.of(j as usize % CHUNK)[theirs];
-                        let own_lift = 2.0 * slope * b.wall.distance;
-                        let other_lift = 2.0 * slope * a.wall.distance;
-                        if bodies.of(a.obstacle).is_some() {
-                            self.shares.push(Share {
-                                neighbour: j,
-                                own: (own.first(k) + mine) as u32,
-                                other: (there.first(j as usize % CHUNK) + theirs) as u32,
-                                own_lift,
-                                other_lift,
-                            });
-                        } else {
-                            others -= own_lift * a.wall.normal.dot(a.wall.velocity)
-                                + other_lift * b.wall.normal.dot(b.wall.velocity);
-                        }
+            let seen = images.of(k);
+            for ((&j, &slope), matched) in seen.neighbour.iter().zip(seen.slope).zip(seen.matched) {
+                let there = &walls.chunks[j as usize / CHUNK];
+                for (mine, theirs) in matched.iter() {
+                    let a = &own.of(k)[mine];
+                    let b = &there.of(j as usize % CHUNK)[theirs];
+                    let own_lift = 2.0 * slope * b.wall.distance;
+                    let other_lift = 2.0 * slope * a.wall.distance;
+                    if bodies.of(a.obstacle).is_some() {
+                        self.shares.push(Share {
+                            neighbour: j,
+                            own: (own.first(k) + mine) as u32,
+                            other: (there.first(j as usize % CHUNK) + theirs) as u32,
+                            own_lift,
+                            other_lift,
+                        });
+                    } else {
+                        others -= own_lift * a.wall.normal.dot(a.wall.velocity)
+                            + other_lift * b.wall.normal.dot(b.wall.velocity);
                     }
-                },
-            );
+                }
+            }
             self.particles
                 .push((i as u32, self.shares.len() as u32, others));
         }
