@@ -261,4 +261,16 @@ mod tests {
             "{speed} {energies:?}"
         );
     }
+
+    /// Blood at rest begins to fall in a vessel that it sticks to: most of it is far from the
+    /// walls and has nothing to lose in the first iteration of the viscous solve.
+    #[test]
+    fn a_liquid_that_begins_to_move_gives_its_walls_what_it_loses() {
+        let scene = Scene::open("vessel", &[]).unwrap();
+        let mut world = scene.build().unwrap().world;
+        for _ in 0..2 {
+            world.step(1.0 / 300.0).unwrap();
+            assert!(world.exchange().error() < 3e-6, "{:?}", world.exchange());
+        }
+    }
 }

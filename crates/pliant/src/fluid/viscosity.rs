@@ -390,7 +390,8 @@ impl Incompressible {
             .map(|(v, residual, direction, image, inverse_diagonal)| {
                 for (k, r) in residual.iter_mut().enumerate() {
                     v[k] += step * direction[k];
-                    if direction[k] != Vec3A::ZERO || *r != Vec3A::ZERO {
+                    // Held particles have no equation.
+                    if inverse_diagonal[k] > 0.0 {
                         *r -= step * image[k];
                     }
                 }
