@@ -12,6 +12,7 @@ mod exchange;
 mod glass;
 mod honey;
 mod hydrostatic;
+mod ideal_column;
 mod leaks;
 mod pile;
 mod poiseuille;

@@ -300,6 +300,26 @@ fn the_strain_around_a_particle_is_that_of_the_flow() {
     }
 }
 
+/// Pairs rub fully where they go with the flow, and less where they wobble.
+#[test]
+fn friction_is_that_of_the_flow() {
+    let mean = |wobbling: bool| {
+        let mut fluid = prepared(&block(9, 0.0, 1.0), &[]);
+        let noise: Vec<Vec3> = fluid.velocities().iter().collect();
+        let solver = fluid.solver.as_mut().unwrap();
+        let flow = |p: Vec3A| Vec3A::new(0.5 * p.y, 0.1 * p.z, 0.0);
+        solver.v = solver.x.iter().map(|p| flow(*p)).collect();
+        if wobbling {
+            solver.v = noise.into_iter().map(Vec3A::from).collect();
+        }
+        solver.find_shares_of_flow();
+        let shares = &solver.viscosity.share_of_flow;
+        shares.iter().sum::<f32>() / shares.len() as f32
+    };
+    assert!(mean(false) > 0.97, "{}", mean(false));
+    assert!(mean(true) < 0.7, "{}", mean(true));
+}
+
 /// Pressure that holds particles in their places calms their swinging, whatever the
 /// sub-step, keeps momentum, and leaves a flow alone.
 #[test]

@@ -8,7 +8,7 @@
 //!   mirrored walls of `images.rs`; `restoring.rs` lets it act on where particles will
 //!   be, and `bracing.rs` books what walls do in that; `held.rs` books what nozzles do;
 //!   `viscosity.rs` with `grip.rs`
-//!   (walls), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
+//!   (walls), `winding.rs` (what is not the flow's), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
 //!   `kernels.rs` their kernels, `walls.rs` what walls add to them.
@@ -48,6 +48,7 @@ mod thinning;
 mod viscosity;
 mod vorticity;
 mod walls;
+mod winding;
 mod yielding;
 
 /// Particles per parallel task: enough to hide the cost of a task, few enough to

@@ -50,6 +50,8 @@ pub(crate) struct ViscositySolver {
     /// Drag of walls times dt, in kg/m³, and its share of a moving wall's velocity.
     pub(super) grip: Vec<f32>,
     pub(super) drive: Vec<Vec3A>,
+    /// Of each particle's friction (`winding.rs`).
+    pub(super) share_of_flow: Vec<f32>,
     /// What holds particles at walls along their normals; empty if nothing does.
     pub(super) bracing: Vec<Symmetric>,
     /// Particles that take part; empty if all do.
@@ -64,7 +66,9 @@ pub(crate) struct ViscositySolver {
 
 impl ViscositySolver {
     pub fn bytes(&self) -> usize {
-        4 * (self.grip.capacity() + self.inverse_diagonal.capacity())
+        4 * (self.grip.capacity()
+            + self.share_of_flow.capacity()
+            + self.inverse_diagonal.capacity())
             + 16 * (self.drive.capacity()
                 + self.residual.capacity()
                 + self.direction.capacity()
@@ -104,6 +108,7 @@ impl Incompressible {
                 error: 0.0,
             }
         } else {
+            self.find_shares_of_flow();
             if let Some(expected) = expected {
                 self.expect(dt, expected, inverse_density);
             }
@@ -213,6 +218,8 @@ impl Incompressible {
             a.resize(n, Vec3A::ZERO);
         }
         let (x, wall_grip) = (&self.x[..], &self.grip);
+        let flow = &s.share_of_flow[..];
+        let rubbing = |i: usize| flow[i] * viscosity[i];
         (
             &mut self.pairs.chunks,
             &walls.chunks,
@@ -225,7 +232,7 @@ impl Incompressible {
             .for_each(|(c, (pairs, walls, grip, drive, diagonal))| {
                 let first = c * CHUNK;
                 let half = 0.5 * dt;
-                pairs.scale_friction(first, |i, j| half * (viscosity[i] + viscosity[j]));
+                pairs.scale_friction(first, |i, j| half * (rubbing(i) + rubbing(j)));
                 for k in 0..grip.len() {
                     let i = first + k;
                     grip[k] = 0.0;
