@@ -27,6 +27,8 @@ pub(super) struct Skin {
     velocity: Vec<Vec3>,
     /// A concave corner has as many walls as faces that meet there.
     corners: bool,
+    /// It has an inside.
+    closed: bool,
 }
 
 impl Skin {
@@ -34,8 +36,10 @@ impl Skin {
     /// of its own; without, the nearest place stands for all.
     pub fn new(mesh: Arc<TriMesh>, corners: bool) -> Skin {
         let count = mesh.vertices.len();
+        let tree = Bvh::build(mesh);
         Skin {
-            tree: Arc::new(Bvh::build(mesh)),
+            closed: tree.is_closed(),
+            tree: Arc::new(tree),
             travel: vec![Vec3::ZERO; count],
             most_travel: 0.0,
             velocity: vec![Vec3::ZERO; count],
@@ -112,7 +116,8 @@ impl Skin {
             ..wall
         };
         if self.corners {
-            walls_of_surface(&self.tree, p, reach, |at, wall| visit(moving(at, wall)));
+            let surface = (&*self.tree, self.closed);
+            walls_of_surface(surface, p, reach, |at, wall| visit(moving(at, wall)));
         } else if let Some(nearest) = self.closest(p, reach) {
             visit(moving(&nearest, Wall::curved(p, &nearest)));
         }
