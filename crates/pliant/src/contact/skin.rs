@@ -4,16 +4,65 @@
 //! Liquids see the triangles as they are at the start of a sub-step, with their
 //! velocities. When it is known where the vertices go, they are moved and the tree
 //! over the triangles is refitted. A ball is swept from where it would be had it gone
-//! with the nearest piece of surface.
+//! with the surface around it.
 
 use std::sync::Arc;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::triangle::closest_point;
 use super::wall::{Wall, walls_of_surface};
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, SurfacePoint, TriangleIndex};
+
+/// Two places of a skin lie in one direction if the cosine between the ways to them is above
+/// this.
+const SAME_DIRECTION: f32 = 0.7;
+
+/// A wall: the direction to the place from it, its distance and its travel.
+type Side = Option<(Vec3, f32, Vec3)>;
+
+/// What is around a place: of each direction the nearest wall.
+#[derive(Default)]
+struct Around {
+    sides: [Side; 6],
+}
+
+impl Around {
+    /// Sees a wall that is `away` before it moves by `travel`.
+    fn see(&mut self, away: Vec3, travel: Vec3) {
+        let distance = away.length();
+        let seen = (away.normalize_or_zero(), distance, travel);
+        let far = |side: &Side| side.map_or(f32::INFINITY, |s| s.1);
+        let same = |side: &Side| side.is_some_and(|s| s.0.dot(seen.0) > SAME_DIRECTION);
+        let side = match self.sides.iter().position(same) {
+            Some(k) => Some(&mut self.sides[k]),
+            None => self
+                .sides
+                .iter_mut()
+                .max_by(|a, b| far(a).total_cmp(&far(b))),
+        };
+        if let Some(side) = side.filter(|side| distance < far(side)) {
+            *side = Some(seen);
+        }
+    }
+
+    /// The mean way of the walls, each by the inverse of its distance.
+    fn travel(&self) -> Vec3 {
+        let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
+        for (_, distance, travel) in self.sides.iter().flatten() {
+            let weight = distance.max(f32::MIN_POSITIVE).recip();
+            sum += weight * *travel;
+            weights += weight;
+        }
+        if weights > 0.0 {
+            sum / weights
+        } else {
+            Vec3::ZERO
+        }
+    }
+}
 
 /// Triangles over moving vertices.
 #[derive(Clone)]
@@ -27,6 +76,8 @@ pub(super) struct Skin {
     velocity: Vec<Vec3>,
     /// A concave corner has as many walls as faces that meet there.
     corners: bool,
+    /// It has an inside.
+    closed: bool,
 }
 
 impl Skin {
@@ -34,8 +85,10 @@ impl Skin {
     /// of its own; without, the nearest place stands for all.
     pub fn new(mesh: Arc<TriMesh>, corners: bool) -> Skin {
         let count = mesh.vertices.len();
+        let tree = Bvh::build(mesh);
         Skin {
-            tree: Arc::new(Bvh::build(mesh)),
+            closed: tree.is_closed(),
+            tree: Arc::new(tree),
             travel: vec![Vec3::ZERO; count],
             most_travel: 0.0,
             velocity: vec![Vec3::ZERO; count],
@@ -72,16 +125,24 @@ impl Skin {
         Arc::make_mut(&mut self.tree).refit(vertices);
     }
 
-    /// Where a place would be at the end of the sub-step, had it gone with the wall
-    /// nearest to it. Places farther than `reach` stay: no wall gets there.
+    /// Where a place would be at the end of the sub-step, had it gone with the walls around
+    /// it: with each the more the nearer it was, so that what is between two walls stays
+    /// between them, however these move. Places farther than `reach` stay: no wall gets there.
     pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
         if self.most_travel == 0.0 {
             return place;
         }
-        match self.tree.closest(place, reach + self.most_travel) {
-            Some((wall, _)) => place + self.mean(&self.travel, wall.triangle, wall.barycentric),
-            None => place,
-        }
+        let mut around = Around::default();
+        let mesh = self.tree.mesh();
+        let reach = reach + self.most_travel;
+        self.tree.for_each_within(place, reach, &mut |found| {
+            let corners = mesh.triangles[found.triangle as usize];
+            let before = corners.map(|v| mesh.vertices[v as usize] - self.travel[v as usize]);
+            let nearest = closest_point(place, before);
+            let travel = self.mean(&self.travel, found.triangle, nearest.barycentric);
+            around.see(place - nearest.point, travel);
+        });
+        place + around.travel()
     }
 
     /// No vertex moves farther in this sub-step, in metres.
@@ -112,7 +173,8 @@ impl Skin {
             ..wall
         };
         if self.corners {
-            walls_of_surface(&self.tree, p, reach, |at, wall| visit(moving(at, wall)));
+            let surface = (&*self.tree, self.closed);
+            walls_of_surface(surface, p, reach, |at, wall| visit(moving(at, wall)));
         } else if let Some(nearest) = self.closest(p, reach) {
             visit(moving(&nearest, Wall::curved(p, &nearest)));
         }
@@ -120,5 +182,33 @@ impl Skin {
 
     pub fn bytes(&self) -> usize {
         self.tree.bytes() + size_of_val(&*self.travel) + size_of_val(&*self.velocity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two walls close on a ball to two fifths of what was between them.
+    #[test]
+    fn what_is_between_two_walls_stays_between_them() {
+        let square = |y: f32| {
+            [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, z)| Vec3::new(x, y, z))
+        };
+        let mesh = TriMesh {
+            vertices: [square(0.3), square(0.7)].concat(),
+            triangles: vec![[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]],
+        };
+        let mut skin = Skin::new(Arc::new(mesh), true);
+        let travel = |i: usize| if i < 4 { 0.3 * Vec3::Y } else { -0.3 * Vec3::Y };
+        skin.set_travel(1.0, travel);
+        for before in [0.05f32, 0.4, 0.5, 0.9] {
+            let after = skin.carried(before * Vec3::Y, 1.0);
+            let wanted = 0.3 + 0.4 * before;
+            assert!(
+                (after - wanted * Vec3::Y).length() < 1e-5,
+                "{before}: {after}"
+            );
+        }
     }
 }

@@ -192,9 +192,10 @@ const MOST_SIDES: usize = 6;
 /// Calls `visit` with the walls of a surface within `reach` of `p`. The nearest place
 /// always is one, so that a convex surface acts by its distance alone, which is smooth.
 /// Further places are walls, too, if they lie in quite another direction and are seen
-/// squarely: the other faces of an inner edge.
+/// squarely: the other faces of an inner edge. Of a `closed` surface they must be seen from
+/// the same side as the nearest: beyond an outer edge, the rear of the next face is no wall.
 pub(super) fn walls_of_surface(
-    tree: &Bvh,
+    (tree, closed): (&Bvh, bool),
     p: Vec3,
     reach: f32,
     mut visit: impl FnMut(&SurfacePoint, Wall),
@@ -230,12 +231,20 @@ pub(super) fn walls_of_surface(
         }
     });
     sides.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let facing = |found: &SurfacePoint, away: Vec3| {
+        let normal = tree.mesh().area_normal(found.triangle as usize);
+        normal.normalize_or_zero().dot(away)
+    };
+    let side = match sides[0] {
+        Some((found, away)) if closed => facing(&found, away).signum(),
+        _ => 0.0,
+    };
     for (k, (found, away)) in sides.iter().flatten().enumerate() {
         let mut wall = Wall::curved(p, found);
         if k > 0 {
-            let normal = tree.mesh().area_normal(found.triangle as usize);
-            let squarely =
-                ((normal.normalize_or_zero().dot(*away).abs() - 0.8) / 0.15).clamp(0.0, 1.0);
+            let facing = facing(found, *away);
+            let seen = if closed { side * facing } else { facing.abs() };
+            let squarely = ((seen - 0.8) / 0.15).clamp(0.0, 1.0);
             let nearer = sides[..k].iter().flatten();
             let nearer = nearer.map(|(_, other)| away.dot(*other));
             let apart = ((0.5 - nearer.fold(-1.0, f32::max)) / 0.25).clamp(0.0, 1.0);
@@ -302,7 +311,9 @@ mod tests {
             let way = (1.0 - ring * ring).sqrt() * Vec3::new(angle.cos(), 0.0, angle.sin());
             let p = (0.985 + 0.005 * (k % 3) as f32) * (way + ring * Vec3::Y);
             let mut nearest = f32::INFINITY;
-            walls_of_surface(&tree, p, 0.8, |_, w| nearest = nearest.min(w.distance));
+            walls_of_surface((&tree, true), p, 0.8, |_, w| {
+                nearest = nearest.min(w.distance)
+            });
             let (right, _) = tree.closest(p, 1.0).unwrap();
             assert_eq!(nearest, right.distance, "{p}");
         }
@@ -313,5 +324,21 @@ mod tests {
         let above = walls(Vec3::new(0.05, 1.03, 0.5), 0.2);
         assert_eq!(above.len(), 1);
         assert!((above[0].normal - Vec3::Y).length() < 1e-5);
+    }
+
+    /// Beside a box, the face below is behind its own edge. It lies in quite another direction
+    /// and its normal is along the way to it, but that is seen from behind.
+    #[test]
+    fn the_rear_of_a_face_is_no_wall() {
+        let cube = Cuboid::new(Vec3::ZERO, Vec3::ONE).build().unwrap();
+        let tree = Bvh::build(Arc::new(cube));
+        let count = |p: Vec3| {
+            let mut walls = 0;
+            walls_of_surface((&tree, true), p, 0.2, |_, _| walls += 1);
+            walls
+        };
+        assert_eq!(count(Vec3::new(1.03, 0.15, 0.5)), 1);
+        // From within both are walls.
+        assert_eq!(count(Vec3::new(0.97, 0.15, 0.5)), 2);
     }
 }

@@ -24,12 +24,21 @@ const SLACK: f64 = 1e-6;
 const ROUNDS: u32 = 3;
 
 /// The sums of one piece.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Sums {
     weight: DMat3,
     left: DVec3,
     /// Some of its points are not free.
     held: bool,
+}
+
+impl Sums {
+    /// Of no points; the default of a matrix would be a kilogram.
+    const NONE: Sums = Sums {
+        weight: DMat3::ZERO,
+        left: DVec3::ZERO,
+        held: false,
+    };
 }
 
 /// Shifts every piece of a body, whose `change` should meet the equations of `system` with
@@ -79,7 +88,7 @@ fn sum_up(
 ) -> Vec<Sums> {
     let stiffness = system.stiffness;
     let taken = |f: Freedom| Mat3A::IDENTITY - f.matrix();
-    let mut sums = vec![Sums::default(); stiffness.pieces().max(1)];
+    let mut sums = vec![Sums::NONE; stiffness.pieces().max(1)];
     for i in 0..change.len() {
         let (own, mass) = (freedom(i), system.diagonal[i]);
         let sum = &mut sums[stiffness.piece(i)];
@@ -208,5 +217,34 @@ mod tests {
             .sum();
         assert!(left.length() < 1e-4, "{left}");
         assert!(change[0] == Vec3A::ZERO && change[5].y == 0.0);
+    }
+
+    /// A free splinter of a few grams takes up all that it is given.
+    #[test]
+    fn light_pieces_are_met_as_exactly_as_heavy_ones() {
+        let block = TetBlock {
+            min: Vec3::ZERO,
+            max: Vec3::ONE,
+            cells: [1, 1, 1],
+        };
+        let mesh = block.build().unwrap();
+        let n = mesh.points.len();
+        let stiffness = BlockMatrix::new(&mesh);
+        let (freedom, diagonal) = (vec![Freedom::Free; n], vec![1e-3; n]);
+        let system = System {
+            stiffness: &stiffness,
+            diagonal: &diagonal,
+            scale: 1.0,
+            freedom: &freedom,
+        };
+        let impulse = vec![Vec3A::new(1e-3, 2e-3, 0.0); n];
+        let mut change = vec![Vec3A::ZERO; n];
+        keep_momentum(&system, &impulse, &mut change);
+        for change in change {
+            assert!(
+                (change - Vec3A::new(1.0, 2.0, 0.0)).length() < 1e-5,
+                "{change}"
+            );
+        }
     }
 }
