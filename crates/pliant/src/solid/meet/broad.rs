@@ -6,7 +6,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidates, MaybeInside};
+use super::candidates::{Candidates, MaybeInside, WAYS};
 use super::find::{LEAST, faces};
 use super::pair::Pair;
 use super::skin::View;
@@ -69,9 +69,15 @@ impl Broad {
         let inside = self.find_inside(views);
         self.keep_inside(inside, views);
         let (slack, partners) = (self.slack, &self.partners);
+        let own_ways: Vec<Vec<f32>> = views
+            .iter()
+            .map(|v| (0..v.from.len()).map(|i| v.own_way(i)).collect())
+            .collect();
         let can = |pair: &&Pair| {
             let [a, b] = pair.bodies;
-            partners[b as usize].contains(&(a as usize)) && can_touch(pair, views, slack)
+            partners[b as usize].contains(&(a as usize))
+                && boxes_can_touch(pair, views, &own_ways, slack)
+                && can_touch(pair, views, slack)
         };
         let all = self.candidates.pairs.par_iter().with_min_len(CHUNK);
         self.pairs = all.filter(can).copied().collect();
@@ -159,6 +165,27 @@ fn partners(views: &[View<'_>], slack: f32) -> Vec<Vec<usize>> {
     all.clone()
         .map(|a| all.clone().filter(|&b| close(a, b)).collect())
         .collect()
+}
+
+/// False if the boxes around the parts tell that [`can_touch`] is false.
+fn boxes_can_touch(pair: &Pair, views: &[View<'_>], own_ways: &[Vec<f32>], slack: f32) -> bool {
+    let (mut low, mut high) = ([Vec3::INFINITY; 2], [Vec3::NEG_INFINITY; 2]);
+    let mut way = [0.0f32; 2];
+    for (k, &point) in pair.points.iter().enumerate() {
+        let side = pair.side(k);
+        let (body, point) = (pair.bodies[side] as usize, point as usize);
+        let place = views[body].from[point];
+        low[side] = low[side].min(place);
+        high[side] = high[side].max(place);
+        way[side] = way[side].max(own_ways[body][point]);
+    }
+    let [a, b] = pair.bodies.map(|b| &views[b as usize]);
+    let reach = NEAR * (a.solid.thickness + b.solid.thickness)
+        + WAYS * (way[0] + way[1])
+        + 2.0 * a.way.distance(b.way)
+        + 2.0 * slack;
+    let gap = (low[0] - high[1]).max(low[1] - high[0]).max(Vec3::ZERO);
+    gap.length_squared() <= 1.001 * reach * reach
 }
 
 /// True if the parts can come near enough to each other, wherever they end within the

@@ -22,7 +22,7 @@ const CHUNK: usize = 512;
 /// this many steps more of it, but between these shares of an edge.
 ///
 /// [`can_touch`]: super::broad
-const WAYS: f32 = 3.0;
+pub(super) const WAYS: f32 = 3.0;
 const STEPS: f32 = 10.0;
 const LEAST_ROOM: f32 = 0.15;
 const MOST_ROOM: f32 = 1.0;
