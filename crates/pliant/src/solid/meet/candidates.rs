@@ -23,12 +23,12 @@ const CHUNK: usize = 512;
 ///
 /// [`can_touch`]: super::broad
 pub(super) const WAYS: f32 = 3.0;
-const STEPS: f32 = 10.0;
-const LEAST_ROOM: f32 = 0.15;
-const MOST_ROOM: f32 = 1.0;
+const STEPS: f32 = 5.0;
+const LEAST_ROOM: f32 = 0.1;
+const MOST_ROOM: f32 = 0.3;
 
 /// Points with more room than this share of an edge are looked for one by one.
-const FAST: f32 = 0.5;
+const FAST: f32 = 0.3;
 
 /// What all parts need, listed as a share more of it, so that it may grow a little.
 const SPARE: f32 = 1.25;
