@@ -4,14 +4,15 @@
 //! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
 //! they are compared with), `obstacle.rs` the surfaces, `shape.rs` what they look
 //! like, `motion.rs`, `peristalsis.rs` and `skin.rs` how they move, `resolve.rs` the way
-//! of one ball past all of them, `wall.rs` the walls around a point, `volume_map.rs` what
-//! is beyond the walls of a container.
+//! of one ball past all of them, `wall.rs` the walls around a point and `sides.rs` their
+//! directions, `volume_map.rs` what is beyond the walls of a container.
 
 mod motion;
 mod obstacle;
 mod peristalsis;
 mod resolve;
 mod shape;
+mod sides;
 mod skin;
 pub mod triangle;
 pub mod triangle_reference;

@@ -11,58 +11,14 @@ use std::sync::Arc;
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::sides::{Side, Sides};
 use super::triangle::closest_point;
 use super::wall::{Wall, walls_of_surface};
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, SurfacePoint, TriangleIndex};
 
-/// Two places of a skin lie in one direction if the cosine between the ways to them is above
-/// this.
-const SAME_DIRECTION: f32 = 0.7;
-
-/// A wall: the direction to the place from it, its distance and its travel.
-type Side = Option<(Vec3, f32, Vec3)>;
-
-/// What is around a place: of each direction the nearest wall.
-#[derive(Default)]
-struct Around {
-    sides: [Side; 6],
-}
-
-impl Around {
-    /// Sees a wall that is `away` before it moves by `travel`.
-    fn see(&mut self, away: Vec3, travel: Vec3) {
-        let distance = away.length();
-        let seen = (away.normalize_or_zero(), distance, travel);
-        let far = |side: &Side| side.map_or(f32::INFINITY, |s| s.1);
-        let same = |side: &Side| side.is_some_and(|s| s.0.dot(seen.0) > SAME_DIRECTION);
-        let side = match self.sides.iter().position(same) {
-            Some(k) => Some(&mut self.sides[k]),
-            None => self
-                .sides
-                .iter_mut()
-                .max_by(|a, b| far(a).total_cmp(&far(b))),
-        };
-        if let Some(side) = side.filter(|side| distance < far(side)) {
-            *side = Some(seen);
-        }
-    }
-
-    /// The mean way of the walls, each by the inverse of its distance.
-    fn travel(&self) -> Vec3 {
-        let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
-        for (_, distance, travel) in self.sides.iter().flatten() {
-            let weight = distance.max(f32::MIN_POSITIVE).recip();
-            sum += weight * *travel;
-            weights += weight;
-        }
-        if weights > 0.0 {
-            sum / weights
-        } else {
-            Vec3::ZERO
-        }
-    }
-}
+/// Nothing is nearer to a wall than this, in metres: weights by distances must stay finite.
+const TOUCHING: f32 = 1e-12;
 
 /// Triangles over moving vertices.
 #[derive(Clone)]
@@ -132,17 +88,32 @@ impl Skin {
         if self.most_travel == 0.0 {
             return place;
         }
-        let mut around = Around::default();
+        let mut sides = Sides::default();
         let mesh = self.tree.mesh();
         let reach = reach + self.most_travel;
         self.tree.for_each_within(place, reach, &mut |found| {
             let corners = mesh.triangles[found.triangle as usize];
             let before = corners.map(|v| mesh.vertices[v as usize] - self.travel[v as usize]);
             let nearest = closest_point(place, before);
-            let travel = self.mean(&self.travel, found.triangle, nearest.barycentric);
-            around.see(place - nearest.point, travel);
+            let found = SurfacePoint {
+                triangle: found.triangle,
+                barycentric: nearest.barycentric,
+                point: nearest.point,
+                distance: place.distance(nearest.point),
+            };
+            sides.see(place, found);
         });
-        place + around.travel()
+        let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
+        for Side { found, .. } in sides.iter() {
+            let weight = found.distance.max(TOUCHING).recip();
+            sum += weight * self.mean(&self.travel, found.triangle, found.barycentric);
+            weights += weight;
+        }
+        if weights > 0.0 {
+            place + sum / weights
+        } else {
+            place
+        }
     }
 
     /// No vertex moves farther in this sub-step, in metres.
@@ -188,6 +159,21 @@ impl Skin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_touches_an_edge_goes_with_it() {
+        let fan = |k: u32| [0, 1 + k, 1 + (k + 1) % 7];
+        let rim = |k: u32| Vec3::new((0.9 * k as f32).cos(), 0.0, (0.9 * k as f32).sin());
+        let mesh = TriMesh {
+            vertices: std::iter::once(Vec3::ZERO).chain((0..7).map(rim)).collect(),
+            triangles: (0..7).map(fan).collect(),
+        };
+        let mut skin = Skin::new(Arc::new(mesh), true);
+        skin.set_travel(1.0, |_| 0.1 * Vec3::X);
+        // The vertices are where they have arrived.
+        let carried = skin.carried(-0.1 * Vec3::X, 0.5);
+        assert!(carried.length() < 1e-6, "{carried}");
+    }
 
     /// Two walls close on a ball to two fifths of what was between them.
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use super::sides::{Side, Sides};
 use super::volume_map::MappedWall;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
@@ -186,9 +187,6 @@ fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut
     }
 }
 
-/// Directions in which one point may see walls of one surface.
-const MOST_SIDES: usize = 6;
-
 /// Calls `visit` with the walls of a surface within `reach` of `p`. The nearest place
 /// always is one, so that a convex surface acts by its distance alone, which is smooth.
 /// Further places are walls, too, if they lie in quite another direction and are seen
@@ -200,58 +198,30 @@ pub(super) fn walls_of_surface(
     reach: f32,
     mut visit: impl FnMut(&SurfacePoint, Wall),
 ) {
-    // Of each direction the nearest place.
-    type Kept = Option<(SurfacePoint, Vec3)>;
-    let distance = |s: &Kept| s.map_or(f32::INFINITY, |s| s.0.distance);
-    let mut sides: [Kept; MOST_SIDES] = [None; MOST_SIDES];
-    tree.for_each_within(p, reach, &mut |found| {
-        let away = (p - found.point).normalize_or_zero();
-        for side in &mut sides {
-            match side {
-                None => {
-                    *side = Some((found, away));
-                    return;
-                }
-                Some((kept, direction)) if direction.dot(away) > 0.7 => {
-                    let key = |s: &SurfacePoint| (s.distance, s.triangle);
-                    if key(&found) < key(kept) {
-                        *side = Some((found, away));
-                    }
-                    return;
-                }
-                Some(_) => {}
-            }
-        }
-        // Close to a surface there are more directions than this along it: the nearest stay,
-        // so that the nearest of all is never missed.
-        let farthest = |a: &&mut Kept, b: &&mut Kept| distance(a).total_cmp(&distance(b));
-        let last = sides.iter_mut().max_by(farthest);
-        if let Some(last) = last.filter(|last| found.distance < distance(last)) {
-            *last = Some((found, away));
-        }
-    });
-    sides.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let facing = |found: &SurfacePoint, away: Vec3| {
-        let normal = tree.mesh().area_normal(found.triangle as usize);
-        normal.normalize_or_zero().dot(away)
+    let mut sides = Sides::default();
+    tree.for_each_within(p, reach, &mut |found| sides.see(p, found));
+    let sides = sides.sort();
+    let facing = |side: &Side| {
+        let normal = tree.mesh().area_normal(side.found.triangle as usize);
+        normal.normalize_or_zero().dot(side.away)
     };
-    let side = match sides[0] {
-        Some((found, away)) if closed => facing(&found, away).signum(),
+    let front = match sides.iter().next() {
+        Some(nearest) if closed => facing(nearest).signum(),
         _ => 0.0,
     };
-    for (k, (found, away)) in sides.iter().flatten().enumerate() {
-        let mut wall = Wall::curved(p, found);
+    for (k, side) in sides.iter().enumerate() {
+        let mut wall = Wall::curved(p, &side.found);
         if k > 0 {
-            let facing = facing(found, *away);
-            let seen = if closed { side * facing } else { facing.abs() };
+            let facing = facing(side);
+            let seen = if closed { front * facing } else { facing.abs() };
             let squarely = ((seen - 0.8) / 0.15).clamp(0.0, 1.0);
-            let nearer = sides[..k].iter().flatten();
-            let nearer = nearer.map(|(_, other)| away.dot(*other));
+            let nearer = sides.iter().take(k);
+            let nearer = nearer.map(|other| side.away.dot(other.away));
             let apart = ((0.5 - nearer.fold(-1.0, f32::max)) / 0.25).clamp(0.0, 1.0);
             wall.drag = squarely * apart;
         }
         if wall.drag > 0.0 {
-            visit(found, wall);
+            visit(&side.found, wall);
         }
     }
 }

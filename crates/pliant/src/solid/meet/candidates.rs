@@ -18,10 +18,8 @@ use crate::space::BoxHash;
 /// Triangles, edges or tetrahedra per task.
 const CHUNK: usize = 512;
 
-/// Each point has room in the lists for its way, as often as [`can_touch`] counts it, and for
-/// this many steps more of it, but between these shares of an edge.
-///
-/// [`can_touch`]: super::broad
+/// Each point has room in the lists for its way, as often as `can_touch` of `broad.rs` counts
+/// it, and for this many steps more of it, but between these shares of an edge.
 pub(super) const WAYS: f32 = 3.0;
 const STEPS: f32 = 5.0;
 const LEAST_ROOM: f32 = 0.1;
