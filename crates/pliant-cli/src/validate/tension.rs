@@ -16,8 +16,9 @@ pub(super) const CASE: Case = Case {
             Laplace, 2 σ / R, within 5 %. Set swinging: the period of Rayleigh, 2π sqrt(ρ R³ / 8σ), \
             within 5 %. Half a drop on a plate: the contact angle of the plate, from the height of \
             the drop's centre, within 5 degrees. The strength of the force is one number in the \
-            engine, chosen so that the pressures hold, and the repulsion of dry walls another, chosen \
-            so that the last row holds; all other rows follow.",
+            engine, chosen so that the pressures hold; the repulsion of dry walls is another, and the \
+            attraction of wet ones, of late, a third, chosen so that the rows of 120° and of 60° \
+            hold; all other rows follow, those of 45° and 75° added to see that.",
     run,
 };
 
@@ -63,7 +64,7 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
             PERIOD_TOLERANCE,
         ));
     }
-    for degrees in [60.0, 90.0, 120.0] {
+    for degrees in [45.0, 60.0, 75.0, 90.0, 120.0] {
         rows.push(Row::absolute(
             format!("contact angle on a plate of {degrees}° [°]"),
             contact_angle(SPACINGS[0], degrees)?,

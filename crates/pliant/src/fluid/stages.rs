@@ -111,14 +111,11 @@ impl Fluid {
             &self.walls,
             &mut self.viscosity,
         );
-        // Surface tension acts on single layers, and the constants of its forces are those
-        // of a liquid whose viscosity smooths them before pressure acts.
-        let expected = (!self.tensions.any).then_some(&self.pressure[..n]);
         let solved = solver.diffuse(
             dt,
             &self.viscosity,
             &self.inverse_density[..n],
-            expected,
+            &self.pressure[..n],
             &mut self.walls,
         );
         self.viscous_iterations = solved.iterations;

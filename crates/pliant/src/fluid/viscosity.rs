@@ -80,8 +80,7 @@ impl ViscositySolver {
 
 impl Incompressible {
     /// Slows the velocities down by viscosity over `dt`; `viscosity` in Pa·s per
-    /// particle. `expected` is the pressure from which the solve for the density will start,
-    /// if that is to act first.
+    /// particle. `expected` is the pressure from which the solve for the density will start.
     ///
     /// Where viscosity is solved for, that pressure acts before it: viscosity then balances
     /// the forces that there will be. Balanced against all others alone, the velocities
@@ -92,7 +91,7 @@ impl Incompressible {
         dt: f32,
         viscosity: &[f32],
         inverse_density: &[f32],
-        expected: Option<&[f32]>,
+        expected: &[f32],
         walls: &mut Walls,
     ) -> Solved {
         let stiffest = stiffest(viscosity, inverse_density);
@@ -109,9 +108,7 @@ impl Incompressible {
             }
         } else {
             self.find_shares_of_flow();
-            if let Some(expected) = expected {
-                self.expect(dt, expected, inverse_density);
-            }
+            self.expect(dt, expected, inverse_density);
             self.weigh_viscosity(dt, viscosity, inverse_density, walls);
             let solved = self.conjugate_gradients(inverse_density, BUDGET);
             self.keep_momentum(inverse_density);
