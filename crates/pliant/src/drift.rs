@@ -4,7 +4,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
-use crate::coupling::{Blow, Bodies, collide};
+use crate::coupling::{Blow, Bodies, Way, collide};
 use crate::fluid::{CHUNK, Motion};
 use crate::world::World;
 
@@ -57,7 +57,7 @@ impl World {
                 .map(|(c, (x, y, z, vx, vy, vz, id, inverse_mass, walls))| {
                     let mut contacts: Vec<Contact> = Vec::new();
                     let mut blows = Vec::new();
-                    let mut strike = |i: usize, contact: (usize, &Contact), impulse, normal| {
+                    let mut strike = |i: usize, contact: (usize, &Contact), impulse, way| {
                         let (number, contact) = contact;
                         if let Some(body) = still.of(contact.obstacle) {
                             let place = contact.place.into();
@@ -67,7 +67,7 @@ impl World {
                                 contact: number,
                                 grasp: still.grasp(body, triangle, weights, place),
                                 impulse,
-                                normal,
+                                way,
                             });
                         }
                     };
@@ -101,7 +101,7 @@ impl World {
                             } else {
                                 contact.impulse
                             };
-                            strike(i, (contacts.len(), &contact), left, None);
+                            strike(i, (contacts.len(), &contact), left, Way::Pushed);
                             contacts.push(contact);
                         }
                         let ball = Ball {
@@ -128,8 +128,12 @@ impl World {
                                 place: hit.touch.point,
                                 impulse: mass * hit.velocity_change,
                             };
-                            let normal = Some(hit.touch.normal);
-                            strike(i, (contacts.len(), &contact), contact.impulse, normal);
+                            let way = if hit.wedged {
+                                Way::Wedged
+                            } else {
+                                Way::Collided(hit.touch.normal)
+                            };
+                            strike(i, (contacts.len(), &contact), contact.impulse, way);
                             contacts.push(contact);
                         });
                         [x[i], y[i], z[i]] = place.to_array();

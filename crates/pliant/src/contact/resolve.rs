@@ -170,6 +170,8 @@ pub(crate) struct Hit {
     pub obstacle: usize,
     pub touch: Touch,
     pub velocity_change: Vec3,
+    /// The ball is wedged, and goes where the obstacle goes.
+    pub wedged: bool,
 }
 
 /// Change of velocity by a collision (Grahn 2008, 7.3-7.6): restitution ε along
@@ -331,6 +333,7 @@ impl<'a> Mover<'a> {
                 obstacle: met.index,
                 touch: met.touch,
                 velocity_change: velocity - before,
+                wedged: true,
             });
         }
         (place, velocity)
@@ -403,6 +406,7 @@ fn respond(met: &Met<'_>, velocity: &mut Vec3, report: &mut impl FnMut(Hit)) {
             obstacle: met.index,
             touch: met.touch,
             velocity_change: change,
+            wedged: false,
         });
     }
 }

@@ -31,6 +31,14 @@ impl Answer {
         }
     }
 
+    /// How far point `i` moves by a unit impulse if all others stay, in 1/kg.
+    pub fn mobility(&self, i: usize) -> f32 {
+        match self {
+            Answer::Solid(equations) => equations.mobility(i),
+            Answer::Soft(equations) => equations.mobility(i),
+        }
+    }
+
     /// Finds the change that belongs to the impulses.
     pub fn respond(&mut self) {
         match self {

@@ -20,8 +20,18 @@ pub(crate) struct Blow {
     pub grasp: Grasp,
     /// What the particle got, in N s.
     pub impulse: Vec3,
-    /// From the body to the particle, if they collided; else the impulse is what it is.
-    pub normal: Option<Vec3>,
+    pub way: Way,
+}
+
+/// How a particle and a body have met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Way {
+    /// Before the particle moved: the impulse is what it is.
+    Pushed,
+    /// With this unit vector from the body to the particle.
+    Collided(Vec3),
+    /// The particle has no way out, and goes on with the body.
+    Wedged,
 }
 
 /// Lets particles and bodies collide in the order of `blows`, those of a particle one
@@ -40,21 +50,24 @@ pub(crate) fn collide(
         let i = group[0].particle;
         let light = inverse_mass[i];
         let mut v = Vec3::new(vx[i], vy[i], vz[i]);
-        let collisions = group.iter().filter(|b| b.normal.is_some());
+        let collisions = group.iter().filter(|b| b.way != Way::Pushed);
         v -= light * collisions.map(|b| b.impulse).sum::<Vec3>();
         for blow in group {
-            let Some(normal) = blow.normal else {
-                bodies.push(&blow.grasp, (-blow.impulse).into());
-                continue;
-            };
             let contact = &mut contacts[blow.contact];
             let relative = v - Vec3::from(bodies.velocity(&blow.grasp));
-            let change = velocity_change(
-                relative,
-                normal,
-                obstacles.restitution_of(contact.obstacle),
-                obstacles.friction_of(contact.obstacle),
-            );
+            let (change, normal) = match blow.way {
+                Way::Pushed => {
+                    bodies.push(&blow.grasp, (-blow.impulse).into());
+                    continue;
+                }
+                Way::Collided(normal) => {
+                    let bounce = obstacles.restitution_of(contact.obstacle);
+                    let friction = obstacles.friction_of(contact.obstacle);
+                    let change = velocity_change(relative, normal, bounce, friction);
+                    (change, normal)
+                }
+                Way::Wedged => (-relative, relative.normalize_or_zero()),
+            };
             let softness = bodies.softness(&blow.grasp, normal.into());
             let impulse = change / (light + softness);
             v += light * impulse;
@@ -67,10 +80,56 @@ pub(crate) fn collide(
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3A;
+    use glam::{Mat3A, Vec3A};
 
-    use super::super::bodies::{BodyMotion, PointMotion};
+    use super::super::bodies::{BodyMotion, PointMotion, RigidMotion};
     use super::*;
+
+    /// A particle between a body and a wall that does not give way: its speed along both does
+    /// not stay, or pressure would make it ever larger.
+    #[test]
+    fn a_wedged_particle_goes_with_the_body() {
+        let nothing: Obstacles<'_> = std::iter::empty().collect();
+        let rigid = RigidMotion {
+            velocity: Vec3A::new(0.0, -0.5, 0.0),
+            spin: Vec3A::ZERO,
+            center: Vec3A::ZERO,
+            inverse_mass: 0.1,
+            inverse_inertia: Mat3A::ZERO,
+        };
+        let mut bodies = Bodies {
+            list: vec![BodyMotion::Rigid(rigid)],
+            first: 0,
+        };
+        let (mass, before) = (0.02, Vec3::new(8.0, -1.0, 0.0));
+        let mut contacts = [CONTACT];
+        let blows = [Blow {
+            particle: 0,
+            contact: 0,
+            grasp: bodies.grasp(0, 0, [0.0; 3], Vec3A::ZERO),
+            impulse: mass * -before,
+            way: Way::Wedged,
+        }];
+        let (mut vx, mut vy, mut vz) = ([0.0], [0.0], [0.0]);
+        let v = [&mut vx[..], &mut vy[..], &mut vz[..]];
+        let light = [1.0 / mass];
+        collide(&blows, &mut bodies, &nothing, &light, &mut contacts, v);
+        let after = Vec3::from(bodies.velocity(&blows[0].grasp));
+        assert!((after - Vec3::new(vx[0], vy[0], vz[0])).length() < 1e-5);
+        let momentum = 10.0 * after + mass * after;
+        let wanted = 10.0 * Vec3::new(0.0, -0.5, 0.0) + mass * before;
+        assert!((momentum - wanted).length() < 1e-5, "{momentum} {wanted}");
+    }
+
+    const CONTACT: Contact = Contact {
+        matter: 0,
+        point_id: 0,
+        obstacle: 0,
+        triangle: 0,
+        barycentric: [0.0; 3],
+        place: Vec3::ZERO,
+        impulse: Vec3::ZERO,
+    };
 
     /// Two particles of 20 g hit a triangle of 3 g at once.
     #[test]
@@ -86,23 +145,14 @@ mod tests {
             }))],
             first: 0,
         };
-        let contact = Contact {
-            matter: 0,
-            point_id: 0,
-            obstacle: 0,
-            triangle: 0,
-            barycentric: [0.0; 3],
-            place: Vec3::ZERO,
-            impulse: Vec3::ZERO,
-        };
-        let mut contacts = [contact; 2];
+        let mut contacts = [CONTACT; 2];
         let (mass, speed) = (0.02, 2.0f32);
         let blow = |particle: usize, weights: [f32; 3], bodies: &Bodies| Blow {
             particle,
             contact: particle,
             grasp: bodies.grasp(0, 0, weights, Vec3A::ZERO),
             impulse: mass * speed * Vec3::Y,
-            normal: Some(Vec3::Y),
+            way: Way::Collided(Vec3::Y),
         };
         let third = 1.0 / 3.0;
         let blows = [

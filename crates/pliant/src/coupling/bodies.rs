@@ -107,6 +107,14 @@ impl PointMotion {
         }
     }
 
+    /// How far a point moves by a unit impulse if all others stay, in 1/kg.
+    fn mobility(&self, n: usize) -> f32 {
+        match &self.elastic {
+            Some(elastic) => elastic.equations.mobility(n),
+            None => self.inverse_mass[n],
+        }
+    }
+
     /// Takes over what the equations have found.
     fn follow(&mut self) {
         let Some(elastic) = &self.elastic else {
@@ -212,8 +220,32 @@ impl Bodies {
         }
     }
 
-    /// Lets deformable bodies give way to all that they have been given.
-    pub fn respond(&mut self) {
+    /// Gives an impulse in N s to a place. Until bodies respond, each of the corners moves by
+    /// itself, as far as its `mobility` says.
+    pub fn push_guessing(&mut self, at: &Grasp, mobility: &[f32; 3], impulse: Vec3A) {
+        self.push(at, impulse);
+        if let BodyMotion::Points(points) = &mut self.list[at.body as usize]
+            && points.elastic.is_some()
+        {
+            let corners = at.corners.iter().zip(at.weights).zip(mobility);
+            for ((&n, weight), mobility) in corners {
+                points.velocity[n as usize] += (mobility * weight) * impulse;
+            }
+        }
+    }
+
+    /// How far each corner of a place moves by a unit impulse if all other points stay, in
+    /// 1/kg.
+    pub fn mobility(&self, at: &Grasp) -> [f32; 3] {
+        match &self.list[at.body as usize] {
+            BodyMotion::Points(points) => at.corners.map(|n| points.mobility(n as usize)),
+            BodyMotion::Rigid(_) => [0.0; 3],
+        }
+    }
+
+    /// Lets deformable bodies give way to all that they have been given; true if one has.
+    pub fn respond(&mut self) -> bool {
+        let mut responded = false;
         for body in &mut self.list {
             let BodyMotion::Points(points) = body else {
                 continue;
@@ -227,7 +259,9 @@ impl Bodies {
             }
             elastic.equations.respond();
             points.follow();
+            responded = true;
         }
+        responded
     }
 
     /// Change of velocity along `direction` at a place by a unit impulse along it, in
@@ -237,7 +271,7 @@ impl Bodies {
             BodyMotion::Points(points) => {
                 let corners = at.corners.into_iter().zip(at.weights);
                 corners
-                    .map(|(n, w)| w * w * points.inverse_mass[n as usize])
+                    .map(|(n, w)| w * w * points.mobility(n as usize))
                     .sum()
             }
             BodyMotion::Rigid(rigid) => {

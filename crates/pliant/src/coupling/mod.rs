@@ -21,7 +21,7 @@ mod soft_step;
 mod step;
 
 pub use blade::Stroke;
-pub(crate) use blow::{Blow, collide};
+pub(crate) use blow::{Blow, Way, collide};
 pub(crate) use bodies::{Bodies, Grasp, RigidMotion};
 pub use exchange::Exchange;
 pub use gauss::{Coupling, Gauss, Reaction};

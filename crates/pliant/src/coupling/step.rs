@@ -262,7 +262,6 @@ impl World {
                 _ => {}
             }
         }
-        self.keep_rigids_apart(bodies, dt);
         for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion) {
                 let solid = self.solids.by_index_mut(*index);
@@ -270,6 +269,7 @@ impl World {
                 points.borrow(equations.map(|e| Answer::Solid(Box::new(e))));
             }
         }
+        self.keep_rigids_apart(bodies, dt);
         Ok(())
     }
 
@@ -298,6 +298,7 @@ impl World {
 
     /// Moves all bodies to where the sub-step ends. Fails if one runs away.
     pub(crate) fn arrive_bodies(&mut self, bodies: &mut Bodies, dt: f32) -> Result<(), StepError> {
+        self.keep_rigids_apart(bodies, dt);
         for (owner, motion) in self.skins.owners.iter().zip(&mut bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)
                 && let Some(solid) = self.solids.by_index_mut(*index)
@@ -308,7 +309,6 @@ impl World {
                 }
             }
         }
-        self.keep_rigids_apart(bodies, dt);
         // Soft bodies still answer by their equations.
         bodies.respond();
         self.finish_solids(bodies, dt);

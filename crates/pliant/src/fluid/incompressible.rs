@@ -103,11 +103,15 @@ pub(crate) struct Incompressible {
     closing: Vec<f32>,
     /// 1 / (-dD/dp), without the time steps.
     inverse_diagonal: Vec<f32>,
+    /// The same as if no wall gave way, during a solve.
+    rigid_diagonal: Vec<f32>,
     /// The last change of pressure, and the pressure before extrapolation.
     change: Vec<f32>,
     settled: Vec<f32>,
     /// Compression that the last iteration found.
     excess: Vec<f32>,
+    /// How much of the compression that there is goes in the sub-step.
+    due: Vec<f32>,
     pub viscosity: ViscositySolver,
     pub surface: Surface,
     /// Of a lattice under pressure, in 1/m² (`restoring.rs`).
@@ -136,6 +140,11 @@ const MIN_ITERATIONS: u32 = 2;
 /// further; in sub-steps of milliseconds this is more than there ever is.
 const FASTEST_RECOVERY: f32 = 100.0;
 
+/// Compression that goes at most in a sub-step where a body leaves particles too little room.
+/// A layer of them between a box and the floor that it has fallen on has nowhere to go, and
+/// would throw the box up again.
+const SQUEEZED: f32 = 0.01;
+
 impl Incompressible {
     pub fn new(support_radius: f32, spacing: f32) -> Incompressible {
         let kernel = CubicSpline::new(support_radius, spacing);
@@ -157,9 +166,11 @@ impl Incompressible {
             share: Vec::new(),
             closing: Vec::new(),
             inverse_diagonal: Vec::new(),
+            rigid_diagonal: Vec::new(),
             change: Vec::new(),
             settled: Vec::new(),
             excess: Vec::new(),
+            due: Vec::new(),
             viscosity: ViscositySolver::default(),
             surface: Surface::default(),
             stiffness: lattice_stiffness(&kernel, spacing),
@@ -234,7 +245,9 @@ impl Incompressible {
                 closing: &mut self.closing,
             },
         );
-        self.yielding.find(&self.x, &self.images, walls, bodies);
+        let spacing = self.volume.cbrt();
+        self.yielding
+            .find(&self.x, spacing, &self.images, walls, bodies);
         // No pressure moves a particle that sees others only at the edge of its kernel, or
         // at its own place: it would be boundless.
         let least = 1e-6 * (self.kernel.slope * self.kernel.support_radius).powi(2);
@@ -321,8 +334,13 @@ impl Incompressible {
         }
         self.change.copy_from_slice(&pressure[..n]);
         self.settled.copy_from_slice(&pressure[..n]);
+        let mut rigid = std::mem::take(&mut self.rigid_diagonal);
+        let diagonal = &mut self.inverse_diagonal;
+        self.yielding
+            .weigh(self.volume, bodies, diagonal, &mut rigid);
         match goal {
             Goal::Density => {
+                self.find_due(tolerances.correction, dt);
                 if !std::mem::take(&mut self.expected) {
                     self.push(dt, inverse_density);
                 }
@@ -335,14 +353,7 @@ impl Incompressible {
         let mut pace = Pace::default();
         loop {
             let ahead = pace.ahead();
-            let sums = self.correct(
-                goal,
-                dt,
-                pace.relaxation,
-                ahead,
-                tolerances.correction,
-                &mut pressure[..n],
-            );
+            let sums = self.correct(goal, dt, pace.relaxation, ahead, &mut pressure[..n]);
             solved.error = (sums.compression / n as f64) as f32;
             let enough = solved.iterations >= least && solved.error <= tolerance;
             if enough || solved.iterations >= tolerances.max_iterations {
@@ -350,6 +361,10 @@ impl Incompressible {
                 for (pressure, change) in pressure.iter_mut().zip(&self.change) {
                     *pressure -= change;
                 }
+                if !rigid.is_empty() {
+                    std::mem::swap(&mut self.inverse_diagonal, &mut rigid);
+                }
+                self.rigid_diagonal = rigid;
                 return solved;
             }
             if solved.iterations > 0 {
@@ -361,6 +376,17 @@ impl Incompressible {
         }
     }
 
+    /// Finds how much of the compression that there is goes in this sub-step.
+    fn find_due(&mut self, correction: f32, dt: f32) {
+        self.due.clear();
+        let compression = self.fullness.iter().map(|f| f - 1.0);
+        self.due
+            .extend(compression.map(|c| corrected(c, correction, dt)));
+        for i in self.yielding.squeezed() {
+            self.due[i] = self.due[i].min(SQUEEZED);
+        }
+    }
+
     /// One Jacobi iteration, extrapolated by `ahead` times the last change (Nesterov
     /// 1983): compression left -> change of pressure.
     fn correct(
@@ -369,10 +395,10 @@ impl Incompressible {
         dt: f32,
         relaxation: f32,
         ahead: f32,
-        correction: f32,
         pressure: &mut [f32],
     ) -> Sums {
         let (x, v, closing) = (&self.x[..], &self.v[..], &self.closing[..]);
+        let due = &self.due[..];
         let (fullness, inverse_diagonal) = (&self.fullness[..], &self.inverse_diagonal[..]);
         let scale = 1.0 / (dt * dt);
         let parts: Vec<Sums> = (
@@ -401,7 +427,7 @@ impl Incompressible {
                     let i = c * CHUNK + k;
                     let rate = rates[k];
                     let excess = match goal {
-                        Goal::Density => corrected(fullness[i] - 1.0, correction, dt) + dt * rate,
+                        Goal::Density => due[i] + dt * rate,
                         Goal::Divergence if fullness[i] > INNER => dt * rate,
                         Goal::Divergence => -1.0,
                     };
@@ -517,9 +543,11 @@ impl Incompressible {
                 + self.share.capacity()
                 + self.closing.capacity()
                 + self.inverse_diagonal.capacity()
+                + self.rigid_diagonal.capacity()
                 + self.change.capacity()
                 + self.settled.capacity()
-                + self.excess.capacity())
+                + self.excess.capacity()
+                + self.due.capacity())
             + self.pairs.bytes()
             + self.images.bytes()
             + self.yielding.bytes()

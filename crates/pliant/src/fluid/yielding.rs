@@ -17,6 +17,9 @@ use super::images::{ChunkImages, Images, WITH};
 use super::walls::{Mirror, Walls};
 use crate::coupling::{Bodies, Grasp};
 
+/// Two walls face each other if the cosine between their normals is below this.
+const FACING: f32 = -0.5;
+
 /// A wall of a particle that is part of a body.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
@@ -48,6 +51,8 @@ struct Chunk {
     /// other walls close in on them.
     particles: Vec<(u32, u32, f32)>,
     shares: Vec<Share>,
+    /// Particles between walls that are nearer to each other than two particles.
+    squeezed: Vec<u32>,
     /// For every mirror of the chunk, speed of the wall along the normal in m/s and
     /// `lift (p_i + p_j)`.
     speed: Vec<f32>,
@@ -64,7 +69,14 @@ pub(crate) struct Yielding {
 impl Yielding {
     /// Finds all places where the liquid can push a body, and how fast those walls
     /// close in on the kernels that cannot be pushed.
-    pub fn find(&mut self, x: &[Vec3A], images: &Images, walls: &Walls, bodies: &Bodies) {
+    pub fn find(
+        &mut self,
+        x: &[Vec3A],
+        spacing: f32,
+        images: &Images,
+        walls: &Walls,
+        bodies: &Bodies,
+    ) {
         self.any = false;
         if bodies.list.is_empty() {
             self.chunks.clear();
@@ -75,9 +87,15 @@ impl Yielding {
             .par_iter_mut()
             .enumerate()
             .for_each(|(c, chunk)| {
-                chunk.find(c, x, &images.chunks[c], walls, bodies);
+                chunk.find(c, (x, spacing), &images.chunks[c], walls, bodies);
             });
         self.any = self.chunks.iter().any(|c| !c.holds.is_empty());
+    }
+
+    /// The particles between a body and another wall that have less room than they take up.
+    pub fn squeezed(&self) -> impl Iterator<Item = usize> + '_ {
+        let squeezed = self.chunks.iter().flat_map(|c| &c.squeezed);
+        squeezed.map(|&i| i as usize)
     }
 
     /// The pressures change by `change`: bodies take up the push, and the walls'
@@ -127,6 +145,45 @@ impl Yielding {
             }
         }
         bodies.respond();
+    }
+
+    /// Takes into the diagonal of the pressure equations how the walls of each particle give
+    /// way to its own pressure: a splinter that weighs less than a particle gives way first.
+    /// Writes what there was to `before`.
+    pub fn weigh(
+        &self,
+        volume: f32,
+        bodies: &Bodies,
+        inverse_diagonal: &mut [f32],
+        before: &mut Vec<f32>,
+    ) {
+        before.clear();
+        if !self.any {
+            return;
+        }
+        before.extend_from_slice(inverse_diagonal);
+        (inverse_diagonal.par_chunks_mut(CHUNK), &self.chunks)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, (diagonal, chunk))| {
+                let mut holds = chunk.holds.iter().peekable();
+                let mut first = 0;
+                for &(i, end, _) in &chunk.particles {
+                    let shares = &chunk.shares[first..end as usize];
+                    first = end as usize;
+                    let own = &mut diagonal[i as usize - c * CHUNK];
+                    let mut weight = 1.0 / *own;
+                    while let Some(hold) = holds.next_if(|h| h.particle == i) {
+                        let shares = shares.iter().filter(|s| s.own == hold.mirror);
+                        let lift = shares.map(|s| s.own_lift + s.other_lift).sum::<f32>();
+                        let softness = bodies.softness(&hold.grasp, hold.normal);
+                        weight += volume * softness * lift * lift;
+                    }
+                    if *own > 0.0 {
+                        *own = 1.0 / weight;
+                    }
+                }
+            });
     }
 
     /// Computes how fast walls fill the kernels of the particles near bodies.
@@ -193,7 +250,7 @@ impl Chunk {
     fn find(
         &mut self,
         c: usize,
-        x: &[Vec3A],
+        (x, spacing): (&[Vec3A], f32),
         images: &ChunkImages,
         walls: &Walls,
         bodies: &Bodies,
@@ -201,6 +258,7 @@ impl Chunk {
         self.holds.clear();
         self.particles.clear();
         self.shares.clear();
+        self.squeezed.clear();
         let own = &walls.chunks[c];
         for k in 0..own.len() {
             let i = c * CHUNK + k;
@@ -221,6 +279,9 @@ impl Chunk {
             }
             if self.holds.len() == before {
                 continue;
+            }
+            if is_squeezed(own.of(k), spacing) {
+                self.squeezed.push(i as u32);
             }
             let mut others = WITH * own.backing(k).closing;
             let seen = images.of(k);
@@ -254,4 +315,15 @@ impl Chunk {
         self.push.clear();
         self.push.resize(mirrors, 0.0);
     }
+}
+
+/// True if two walls that face each other leave less than one spacing between them.
+fn is_squeezed(mirrors: &[Mirror], spacing: f32) -> bool {
+    let mut walls = mirrors.iter().map(|m| &m.wall).enumerate();
+    walls.any(|(k, a)| {
+        let facing = |b: &Mirror| {
+            a.normal.dot(b.wall.normal) < FACING && a.distance + b.wall.distance < spacing
+        };
+        mirrors[..k].iter().any(facing)
+    })
 }

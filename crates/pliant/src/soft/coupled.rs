@@ -130,6 +130,11 @@ impl SoftEquations {
         }
     }
 
+    /// How far point `i` moves by a unit impulse if all others stay, in 1/kg.
+    pub fn mobility(&self, i: usize) -> f32 {
+        self.springs.mobility(i)
+    }
+
     /// Everything so far has happened: from now on only what is new is given.
     fn begin_again(&mut self) {
         self.impulse.fill(Vec3A::ZERO);

@@ -61,6 +61,16 @@ pub(crate) trait Matrix: Sync {
 
     /// How point `i` may move.
     fn freedom(&self, i: usize) -> Freedom;
+
+    /// The mean over all directions of what point `i` moves by a unit impulse if all others
+    /// stay; 0 if it is fixed.
+    fn mobility(&self, i: usize) -> f32 {
+        if self.freedom(i) == Freedom::Fixed {
+            return 0.0;
+        }
+        let block = self.diagonal_block(i);
+        3.0 / (block.x_axis.x + block.y_axis.y + block.z_axis.z)
+    }
 }
 
 /// The matrix `diagonal + scale K`.

@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3, Vec3A};
 
 use super::block_matrix::BlockMatrix;
-use super::conjugate_gradient::{Budget, Freedom, Scratch, System, solve, solve_factored};
+use super::conjugate_gradient::{Budget, Freedom, Matrix, Scratch, System, solve, solve_factored};
 use super::contact::Environment;
 use super::envelope::Envelope;
 use super::implicit::FEW;
@@ -51,6 +51,11 @@ impl Equations {
             self.solve(LAST);
         }
         self.keep_momentum();
+    }
+
+    /// How far point `i` moves by a unit impulse if all others stay, in 1/kg.
+    pub fn mobility(&self, i: usize) -> f32 {
+        self.system().mobility(i)
     }
 
     fn system(&self) -> System<'_> {

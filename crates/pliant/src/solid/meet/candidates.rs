@@ -101,9 +101,9 @@ impl Candidates {
         }
         self.look_at_points(views);
         self.look_at_edges(views);
-        self.pairs.sort_unstable_by_key(order);
+        self.pairs.par_sort_unstable_by_key(order);
         self.pairs.dedup();
-        self.inside.sort_unstable();
+        self.inside.par_sort_unstable();
         self.inside.dedup();
     }
 
@@ -265,45 +265,55 @@ impl Candidates {
             let edges = view.skin.edges.iter().enumerate();
             edges.map(|(k, e)| (k as u32, middle(e))).collect()
         });
-        let boxes: Vec<Vec<Aabb>> = views
-            .iter()
-            .map(|view| {
+        let ways: Vec<Vec<EdgeWay>> = (0..views.len())
+            .map(|body| {
+                let view = &views[body];
                 let edges = view.skin.edges.par_iter().with_min_len(CHUNK);
-                edges
-                    .map(|edge| Aabb::of(edge.ends.map(|i| view.from[i as usize])))
-                    .collect()
+                let way = |edge: &Edge| {
+                    let room = self.room_of(body, &edge.ends);
+                    EdgeWay {
+                        bounds: Aabb::of(edge.ends.map(|i| view.from[i as usize])).grown(room),
+                        room,
+                    }
+                };
+                edges.map(way).collect()
             })
             .collect();
         for body in 0..views.len() {
             if !self.partners[body].is_empty() {
-                let pairs = self.edges_near(views, body, &boxes);
+                let pairs = self.edges_near(views, body, &ways);
                 self.pairs.extend(pairs);
             }
         }
     }
 
-    fn edges_near(&self, views: &[View<'_>], body: usize, boxes: &[Vec<Aabb>]) -> Vec<Pair> {
+    /// Slow edges look for slow ones that come later, fast ones for all slow ones and for fast
+    /// ones that come later.
+    fn edges_near(&self, views: &[View<'_>], body: usize, ways: &[Vec<EdgeWay>]) -> Vec<Pair> {
         let (view, partners) = (&views[body], &self.partners[body]);
         let reach = self.listed[body];
         let longest = partners.iter().map(|&p| views[p].longest_edge());
         let half = 0.5 * longest.fold(0.0, f32::max);
+        let way_of = |(body, edge): (u32, u32)| &ways[body as usize][edge as usize];
+        let fast: Vec<u32> = (0..self.items.len() as u32)
+            .filter(|&q| {
+                let item = self.items[q as usize];
+                partners.contains(&(item.0 as usize)) && way_of(item).room > self.slow
+            })
+            .collect();
         let edges = |(chunk, list): (usize, &[Edge])| {
             let mut pairs = Vec::new();
             for (k, edge) in list.iter().enumerate() {
                 let own = (chunk * CHUNK + k) as u32;
-                let room = self.room_of(body, &edge.ends);
-                // Fast edges look for all others, slow ones for slow ones that come later.
-                let fast = room > self.slow;
-                let around = boxes[body][own as usize].grown(reach + room + self.slow);
-                let bounds = around.grown(half);
-                self.hash.for_each_in(&bounds, |q| {
+                let EdgeWay { bounds, room } = ways[body][own as usize];
+                let around = bounds.grown(reach);
+                let is_fast = room > self.slow;
+                let mut meet = |q: u32, all: bool| {
                     let (partner, other) = self.items[q as usize];
                     let at = partner as usize;
-                    let later = at > body || (at == body && other > own);
-                    if !(later || fast)
-                        || !partners.contains(&at)
-                        || !bounds.contains(self.places[q as usize])
-                        || !boxes[at][other as usize].overlaps(&around)
+                    let later = (at, other) > (body, own);
+                    let there = way_of((partner, other));
+                    if !(later || all) || !there.bounds.overlaps(&around) || !partners.contains(&at)
                     {
                         return;
                     }
@@ -328,10 +338,18 @@ impl Candidates {
                             points: [c, d, a, b],
                         }
                     };
-                    if is_candidate(&pair, views, reach + room + self.room_of(at, &ends)) {
+                    if is_candidate(&pair, views, reach + room + there.room) {
                         pairs.push(pair);
                     }
+                };
+                self.hash.for_each_in(&around.grown(self.slow + half), |q| {
+                    if way_of(self.items[q as usize]).room <= self.slow {
+                        meet(q, is_fast);
+                    }
                 });
+                if is_fast {
+                    fast.iter().for_each(|&q| meet(q, false));
+                }
             }
             pairs
         };
@@ -339,6 +357,14 @@ impl Candidates {
         let pairs: Vec<Vec<Pair>> = chunks.map(edges).collect();
         pairs.concat()
     }
+}
+
+/// Where an edge may be while lists are kept.
+#[derive(Clone, Copy, Debug)]
+struct EdgeWay {
+    bounds: Aabb,
+    /// The most room of its ends, in metres.
+    room: f32,
 }
 
 /// What pairs are sorted by.

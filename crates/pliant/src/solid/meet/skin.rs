@@ -22,6 +22,8 @@ pub(super) struct Skin {
     pub edges: Vec<Edge>,
     /// How stiff the body is at each of its points, in N/m.
     pub stiffness: Vec<f32>,
+    /// What the piece of the body weighs to which each of its points belongs, in kg.
+    pub weight: Vec<f32>,
 }
 
 /// An edge of a surface: its ends, and the third corners of the triangles on its left and
@@ -79,9 +81,22 @@ impl Skin {
             edge,
             edges: edges_of(&solid.surface),
             stiffness,
+            weight: weights(solid),
             rest: Bvh::build(Arc::new(mesh)),
         }
     }
+}
+
+fn weights(solid: &Solid) -> Vec<f32> {
+    let Body::Elastic(body) = &solid.body else {
+        return vec![solid.mass.iter().sum(); solid.len()];
+    };
+    let piece = |i: usize| body.stiffness.piece(i);
+    let mut pieces = vec![0.0; body.stiffness.pieces().max(1)];
+    for (i, mass) in solid.mass.iter().enumerate() {
+        pieces[piece(i)] += mass;
+    }
+    (0..solid.len()).map(|i| pieces[piece(i)]).collect()
 }
 
 /// Every edge once, in the order of the triangles on its left; those of one triangle alone,

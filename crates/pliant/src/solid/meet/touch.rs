@@ -11,12 +11,18 @@ use super::skin::{Skin, View};
 
 /// A contact is this many times as stiff as the softer body is there.
 const STIFFER: f32 = 10.0;
+/// But no stiffer than brings this many times the weight of the lighter piece to rest in one
+/// step: a splinter between two others would be shot away.
+const LOADED: f32 = 20.0;
 /// And at least so stiff that it takes most of the approach out in one step.
 const HEAVY: f32 = 5.0;
 /// The springs of contacts that were there in the last step are damped: they give way within
 /// this many steps, so that what has landed does not swing on them. New ones are not: what
 /// slides along would be thrown up by all that it comes across.
 const DAMPING: f32 = 4.0;
+/// What overlaps parts no faster than this by itself, in m/s: a splinter that a crack or a
+/// crush has left inside another one is not shot out of it.
+const RECOVERY: f32 = 0.5;
 /// Changes of a gap by less than this share of it do not matter.
 const NOTICED: f32 = 2e-3;
 /// Forces across a gap that differ by less than this share rub alike.
@@ -70,22 +76,23 @@ impl Touch {
         h: f32,
     ) -> Option<Touch> {
         let [own, other] = met.pair.bodies.map(|b| &views[b as usize]);
-        let (mut soft, mut light) = ([0.0; 2], 0.0);
+        let (mut soft, mut light, mut weight) = ([0.0; 2], 0.0, f32::INFINITY);
         for (k, &i) in met.pair.points.iter().enumerate() {
             let side = met.pair.side(k);
             let (view, i, w) = ([own, other][side], i as usize, met.weights[k]);
             soft[side] += w.abs() * view.skin.stiffness[i];
             light += w * w * view.solid.inverse_mass[i];
+            weight = weight.min(view.skin.weight[i]);
         }
         if light <= 0.0 {
             return None;
         }
-        let softer = soft[0].min(soft[1]);
+        let stiff = (STIFFER * soft[0].min(soft[1])).min(LOADED * weight / (h * h));
         let velocity = met.relative(views);
         let approach = velocity.dot(met.normal);
         let frictions = own.solid.settings.friction * other.solid.settings.friction;
         let mut touch = Touch {
-            stiffness: met.share * (STIFFER * softer).max(HEAVY / (light * h * h)),
+            stiffness: met.share * stiff.max(HEAVY / (light * h * h)),
             damping: 0.0,
             friction: frictions.sqrt(),
             slip: Vec3A::ZERO,
@@ -152,7 +159,7 @@ impl Touch {
         let across = outer(n, n);
         let along = Mat3A::IDENTITY - across;
         let k = self.stiffness;
-        let push = h * k * (self.met.keep - self.met.gap) * n;
+        let push = h * k * (self.met.keep - self.met.gap).min(h * RECOVERY) * n;
         let hold = h * h * k * (1.0 + self.damping);
         let (grip, given) = if self.way == Vec3A::ZERO {
             (hold, push - h * k * self.slip)
