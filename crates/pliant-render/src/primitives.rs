@@ -156,14 +156,20 @@ fn is_canonical(n: DVec3) -> bool {
     n.x > 0.0 || (n.x == 0.0 && (n.y > 0.0 || (n.y == 0.0 && n.z > 0.0)))
 }
 
-/// Unit normals of a mesh in view space, three per triangle: the area-weighted
-/// mean around each vertex if `smooth`, else the triangle's own.
+/// Triangles whose unit normals have a smaller product than this, 60° apart, meet in an edge
+/// that is seen.
+const CREASE: f32 = 0.5;
+
+/// Unit normals of a mesh in view space, three per triangle: if `smooth`, the area-weighted
+/// mean of those triangles around each vertex that no crease divides from this one, else
+/// the triangle's own.
 pub(crate) fn corner_normals(mesh: &TriMesh, view: &View, smooth: bool) -> Vec<[Vec3; 3]> {
     let turned = |n: Vec3| {
         let n = n.normalize_or_zero();
         Vec3::new(n.dot(view.right), n.dot(view.up), n.dot(view.forward))
     };
-    let valid = |t: &[u32; 3]| t.iter().all(|&v| (v as usize) < mesh.vertices.len());
+    let count = mesh.vertices.len();
+    let valid = |t: &[u32; 3]| t.iter().all(|&v| (v as usize) < count);
     let flat: Vec<Vec3> = mesh
         .triangles
         .iter()
@@ -180,16 +186,35 @@ pub(crate) fn corner_normals(mesh: &TriMesh, view: &View, smooth: bool) -> Vec<[
     if !smooth {
         return flat.into_iter().map(|n| [turned(n); 3]).collect();
     }
-    let mut sums = vec![Vec3::ZERO; mesh.vertices.len()];
-    for (corners, n) in mesh.triangles.iter().zip(&flat) {
-        for &v in corners {
-            if let Some(sum) = sums.get_mut(v as usize) {
-                *sum += *n;
-            }
+    // The triangles around vertex v are around[start[v]..start[v + 1]].
+    let mut start = vec![0u32; count + 1];
+    let corners = || mesh.triangles.iter().enumerate().filter(|(_, t)| valid(t));
+    for (_, triangle) in corners() {
+        triangle.iter().for_each(|&v| start[v as usize + 1] += 1);
+    }
+    for v in 0..count {
+        start[v + 1] += start[v];
+    }
+    let mut next = start.clone();
+    let mut around = vec![0u32; start[count] as usize];
+    for (t, triangle) in corners() {
+        for &v in triangle {
+            around[next[v as usize] as usize] = t as u32;
+            next[v as usize] += 1;
         }
     }
-    let vertex = |v: u32| turned(sums.get(v as usize).copied().unwrap_or_default());
-    mesh.triangles.iter().map(|t| t.map(vertex)).collect()
+    let unit: Vec<Vec3> = flat.iter().map(|n| n.normalize_or_zero()).collect();
+    let corner = |t: usize, v: u32| {
+        let Some(&end) = start.get(v as usize + 1) else {
+            return Vec3::ZERO;
+        };
+        let others = &around[start[v as usize] as usize..end as usize];
+        let level = others.iter().map(|&o| o as usize);
+        let level = level.filter(|&o| unit[t] == Vec3::ZERO || unit[o].dot(unit[t]) >= CREASE);
+        turned(level.map(|o| flat[o]).sum())
+    };
+    let triangles = mesh.triangles.iter().enumerate();
+    triangles.map(|(t, v)| v.map(|v| corner(t, v))).collect()
 }
 
 #[cfg(test)]
@@ -205,6 +230,30 @@ mod tests {
             vertical_fov_degrees: 60.0,
         }
         .view(200, 100)
+    }
+
+    #[test]
+    fn cubes_have_edges_and_spheres_have_none() {
+        let view = view();
+        let cube = pliant::mesh::Cuboid::new(-Vec3::ONE, Vec3::ONE);
+        let cube = cube.build().unwrap();
+        let flat = corner_normals(&cube, &view, false);
+        for (smooth, flat) in corner_normals(&cube, &view, true).iter().zip(flat) {
+            assert!(smooth.iter().all(|n| n.distance(flat[0]) < 1e-5));
+        }
+        let ball = pliant::mesh::IcoSphere {
+            radius: 1.0,
+            ..Default::default()
+        };
+        let ball = ball.build().unwrap();
+        let smooth = corner_normals(&ball, &view, true);
+        for (normals, triangle) in smooth.iter().zip(&ball.triangles) {
+            for (n, &v) in normals.iter().zip(triangle) {
+                let p = ball.vertices[v as usize].normalize();
+                let p = Vec3::new(p.dot(view.right), p.dot(view.up), p.dot(view.forward));
+                assert!(n.distance(p) < 0.05, "{n} {p}");
+            }
+        }
     }
 
     #[test]

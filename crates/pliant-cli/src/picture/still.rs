@@ -34,12 +34,16 @@ impl Painter {
         }
         let bodies: Vec<_> = bodies(built)
             .into_iter()
-            .map(|(mesh, colour)| (mesh.vertex_normals(), mesh, colour))
+            .map(|(mesh, colour)| {
+                // Boxes have edges.
+                let is_round = mesh.triangles.len() > 100;
+                (is_round.then(|| mesh.vertex_normals()), mesh, colour)
+            })
             .collect();
         for (normals, mesh, colour) in &bodies {
             scene.meshes.push(RayMesh {
                 mesh,
-                normals: Some(normals),
+                normals: normals.as_deref(),
                 finish: Finish::Matt {
                     colour: *colour,
                     gloss: 0.3,

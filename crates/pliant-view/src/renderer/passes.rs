@@ -12,7 +12,7 @@ use crate::gpu::Gpu;
 use crate::look::{Look, Mode};
 use crate::snapshot::{Body, Cloud, Snapshot, Wall};
 
-/// Walls of more triangles than this are curved: their normals are smooth.
+/// Walls and bodies of more triangles than this are curved: their normals are smooth.
 const FEW_TRIANGLES: usize = 100;
 /// Thickness in metres of the walls of guts and vessels in X-rays.
 const SHELL: f32 = 0.003;
@@ -376,11 +376,12 @@ impl Artist<'_> {
             Some(name) if shown(name) => row(Default::default()),
             _ => -1.0,
         };
+        let few = body.mesh.triangles.len() <= FEW_TRIANGLES;
         Object {
             colour: rgba(body.colour, 1.0),
             numbers: [0.0, self.range.0, self.range.1, map],
             more: [
-                f32::from(u8::from(self.look.facets)),
+                f32::from(u8::from(self.look.facets || few)),
                 0.0,
                 coefficients::WATER,
                 0.0,
