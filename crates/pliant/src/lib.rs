@@ -9,6 +9,7 @@ pub mod coupling;
 mod drift;
 pub mod field;
 pub mod fluid;
+mod leaks;
 pub mod math;
 mod matter;
 pub mod mesh;

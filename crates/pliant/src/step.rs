@@ -13,11 +13,12 @@ use rayon::prelude::*;
 
 use crate::contact::Contact;
 use crate::fluid::{Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
+use crate::leaks::sides;
 use crate::observe::Stage;
 use crate::soft::{Surroundings, bound_stride, collide};
 use crate::solid::Environment;
 use crate::step_outcome::{StepError, StepReport, diverged, remedy};
-use crate::world::{World, sides};
+use crate::world::World;
 
 /// No body of this engine moves that fast in m/s: it has run away.
 pub(crate) const RUNAWAY: f32 = 1e5;

@@ -2,7 +2,6 @@
 //! How it moves is in `step.rs`.
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 use crate::contact::{Contact, Obstacle};
 use crate::coupling::{Coupling, Exchange, Skins, Stroke};
@@ -11,6 +10,7 @@ use crate::fluid::{
     Content, Emitter, Fill, FillError, Fluid, FluidSettings, Liquid, NewParticle, SettingsError,
     Sink,
 };
+use crate::leaks::sides;
 use crate::math::Aabb;
 pub use crate::matter::{Matter, PerPoint, PointsView, SurfaceView};
 use crate::mesh::{TetMesh, TriMesh};
@@ -546,58 +546,4 @@ impl World {
         let speeds = self.obstacles().map(|o| o.top_speed(self.time, &bounds));
         speeds.fold(0.0, f32::max)
     }
-
-    /// Number of particles on the wrong side of a closed obstacle: 0 unless the
-    /// engine has failed.
-    pub fn leaked(&self) -> usize {
-        if self.sides_stale {
-            return 0;
-        }
-        self.fluids
-            .iter()
-            .map(|(_, fluid)| {
-                let position = fluid.positions();
-                fluid
-                    .sides()
-                    .par_iter()
-                    .enumerate()
-                    .with_min_len(256)
-                    .filter(|&(i, &side)| {
-                        sides(&self.obstacles, &self.skins, position.get(i)) != side
-                    })
-                    .count()
-            })
-            .sum()
-    }
-
-    /// Finds for every particle in which closed obstacles it belongs.
-    pub(crate) fn refresh_sides(&mut self) {
-        if !std::mem::take(&mut self.sides_stale) {
-            return;
-        }
-        self.softs
-            .iter_mut()
-            .for_each(|(_, s)| s.forget_obstacles());
-        let (obstacles, skins) = (&self.obstacles, &self.skins);
-        for (_, fluid) in self.fluids.iter_mut() {
-            let found: Vec<u32> = (0..fluid.len())
-                .into_par_iter()
-                .with_min_len(256)
-                .map(|i| sides(obstacles, skins, fluid.positions().get(i)))
-                .collect();
-            fluid.sides_mut().copy_from_slice(&found);
-        }
-    }
-}
-
-/// Bit b is set if `p` is inside closed obstacle b, and from bit 31 down for bodies. The
-/// first 32 of both together count.
-pub(crate) fn sides(obstacles: &Slots<Obstacle>, skins: &Skins, p: Vec3) -> u32 {
-    let holds = |o: &Obstacle| o.is_closed() && o.contains(p);
-    let fixed = obstacles.iter().filter(|&(i, o)| i < 32 && holds(o));
-    let bits = fixed.fold(0, |bits, (i, _)| bits | 1 << i);
-    let room = 32usize.saturating_sub(obstacles.iter().count());
-    let bodies = skins.iter().enumerate().take(room);
-    let within = bodies.filter(|(_, (_, o))| holds(o));
-    within.fold(bits, |bits, (k, _)| bits | 1 << (31 - k))
 }

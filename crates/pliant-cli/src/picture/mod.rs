@@ -135,6 +135,14 @@ fn interesting(scene: &Scene, built: &Built) -> Aabb {
     }
 }
 
+/// A mesh of more triangles than this is meant to be round; of fewer, to have edges.
+const FEW_TRIANGLES: usize = 100;
+
+/// True if a mesh is shaded smoothly.
+fn is_smooth(mesh: &TriMesh) -> bool {
+    mesh.triangles.len() > FEW_TRIANGLES
+}
+
 /// The triangles of all obstacles as they stand now, in the scene's order.
 fn surfaces(built: &Built) -> Vec<Option<Cow<'_, TriMesh>>> {
     let obstacles = built.obstacles.iter();

@@ -168,7 +168,7 @@ impl Painter {
                     colour: *colour,
                     shades: None,
                     opacity: *opacity,
-                    smooth: mesh.triangles.len() > 100,
+                    smooth: super::is_smooth(mesh),
                 });
             }
         }

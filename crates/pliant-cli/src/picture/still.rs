@@ -35,9 +35,8 @@ impl Painter {
         let bodies: Vec<_> = bodies(built)
             .into_iter()
             .map(|(mesh, colour)| {
-                // Boxes have edges.
-                let is_round = mesh.triangles.len() > 100;
-                (is_round.then(|| mesh.vertex_normals()), mesh, colour)
+                let normals = super::is_smooth(&mesh).then(|| mesh.vertex_normals());
+                (normals, mesh, colour)
             })
             .collect();
         for (normals, mesh, colour) in &bodies {
