@@ -20,6 +20,16 @@ use crate::space::{Bvh, SurfacePoint, TriangleIndex};
 /// Nothing is nearer to a wall than this, in metres: weights by distances must stay finite.
 const TOUCHING: f32 = 1e-12;
 
+/// A wall may have overtaken a place that goes with all walls around it if it has moved
+/// otherwise by more than this share of its distance.
+const OVERTAKING: f32 = 0.25;
+
+/// How often a place is put back where it belongs: out of one piece it may get into another.
+const PUT_BACK: usize = 4;
+
+/// What is put back keeps this share of the reach from the surface.
+const GAP: f32 = 0.05;
+
 /// Triangles over moving vertices.
 #[derive(Clone)]
 pub(super) struct Skin {
@@ -84,7 +94,10 @@ impl Skin {
     /// Where a place would be at the end of the sub-step, had it gone with the walls around
     /// it: with each the more the nearer it was, so that what is between two walls stays
     /// between them, however these move. Places farther than `reach` stay: no wall gets there.
-    pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
+    ///
+    /// Of several walls that move differently one can still overtake it. If `inside` tells
+    /// where it belongs, it is then put back there.
+    pub fn carried(&self, place: Vec3, reach: f32, inside: Option<bool>) -> Vec3 {
         if self.most_travel == 0.0 {
             return place;
         }
@@ -103,17 +116,43 @@ impl Skin {
             };
             sides.see(place, found);
         });
+        let travel = |at: &SurfacePoint| self.mean(&self.travel, at.triangle, at.barycentric);
         let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
         for Side { found, .. } in sides.iter() {
             let weight = found.distance.max(TOUCHING).recip();
-            sum += weight * self.mean(&self.travel, found.triangle, found.barycentric);
+            sum += weight * travel(found);
             weights += weight;
         }
-        if weights > 0.0 {
-            place + sum / weights
-        } else {
-            place
+        if weights == 0.0 {
+            return place;
         }
+        let mean = sum / weights;
+        let nears =
+            |Side { found, .. }: &Side| travel(found).distance(mean) > OVERTAKING * found.distance;
+        match inside {
+            Some(inside) if self.closed && sides.iter().any(nears) => {
+                self.put_back(place + mean, inside, GAP * reach)
+            }
+            _ => place + mean,
+        }
+    }
+
+    /// `place` if it is inside or not, as it should be, or the nearest place that is, `gap`
+    /// metres from the surface. Where pieces of a broken body are in each other there may be
+    /// none.
+    fn put_back(&self, place: Vec3, inside: bool, gap: f32) -> Vec3 {
+        let mut place = place;
+        for _ in 0..PUT_BACK {
+            let Some((distance, nearest)) = self.tree.signed_nearest(place, f32::INFINITY) else {
+                break;
+            };
+            if (distance < 0.0) == inside {
+                break;
+            }
+            let out = (nearest.point - place).normalize_or_zero();
+            place = nearest.point + gap * out;
+        }
+        place
     }
 
     /// No vertex moves farther in this sub-step, in metres.
@@ -171,7 +210,7 @@ mod tests {
         let mut skin = Skin::new(Arc::new(mesh), true);
         skin.set_travel(1.0, |_| 0.1 * Vec3::X);
         // The vertices are where they have arrived.
-        let carried = skin.carried(-0.1 * Vec3::X, 0.5);
+        let carried = skin.carried(-0.1 * Vec3::X, 0.5, None);
         assert!(carried.length() < 1e-6, "{carried}");
     }
 
@@ -189,12 +228,49 @@ mod tests {
         let travel = |i: usize| if i < 4 { 0.3 * Vec3::Y } else { -0.3 * Vec3::Y };
         skin.set_travel(1.0, travel);
         for before in [0.05f32, 0.4, 0.5, 0.9] {
-            let after = skin.carried(before * Vec3::Y, 1.0);
+            let after = skin.carried(before * Vec3::Y, 1.0, None);
             let wanted = 0.3 + 0.4 * before;
             assert!(
                 (after - wanted * Vec3::Y).length() < 1e-5,
                 "{before}: {after}"
             );
         }
+    }
+    /// Four walls around a ball stay, one comes at it from above, farther than what is left
+    /// of the way with all of them.
+    #[test]
+    fn what_one_of_many_walls_overtakes_stays_on_its_side() {
+        let block = |low: Vec3, high: Vec3| crate::mesh::Cuboid::new(low, high).build().unwrap();
+        let plate = block(Vec3::new(-0.5, 0.1, -0.5), Vec3::new(0.5, 0.3, 0.5));
+        let sides = [Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z].map(|d| {
+            let (near, far) = (0.1 * d, 0.3 * d);
+            let width = 0.5 * (Vec3::ONE - d.abs());
+            let (low, high) = (near.min(far) - width, near.max(far) + width);
+            block(low.with_y(-1.0), high.with_y(0.0))
+        });
+        let moving = plate.vertices.len();
+        let mut mesh = plate;
+        for side in sides {
+            let first = mesh.vertices.len() as u32;
+            mesh.vertices.extend(side.vertices);
+            let triangles = side.triangles.into_iter();
+            mesh.triangles
+                .extend(triangles.map(|t| t.map(|i| first + i)));
+        }
+        let mut skin = Skin::new(Arc::new(mesh.clone()), true);
+        let way = |i: usize| {
+            if i < moving {
+                -0.15 * Vec3::Y
+            } else {
+                Vec3::ZERO
+            }
+        };
+        skin.set_travel(1.0, way);
+        let places = mesh.vertices.iter().enumerate();
+        skin.refit(places.map(|(i, &p)| p + way(i)).collect());
+        let ball = -0.01 * Vec3::Y;
+        assert!(skin.tree.contains(skin.carried(ball, 0.4, None)));
+        let carried = skin.carried(ball, 0.4, Some(false));
+        assert!(!skin.tree.contains(carried), "{carried}");
     }
 }

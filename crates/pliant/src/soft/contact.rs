@@ -122,6 +122,7 @@ impl Moving<'_> {
                 to: self.position[i].into(),
                 velocity: self.velocity[i].into(),
                 radius: self.thickness,
+                sides: None,
             };
             let room = self.room[i];
             if let Some(left) = obstacles.room_left(&ball, room) {

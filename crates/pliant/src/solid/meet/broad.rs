@@ -13,6 +13,10 @@ use super::skin::View;
 use super::winding::winding;
 use super::{APART, NEAR};
 
+/// The end of a point may be this share of its way from where it was thought to be, and its
+/// thickness, before what can touch is looked for again.
+const SLACK: f32 = 0.25;
+
 /// Pairs per task.
 const CHUNK: usize = 512;
 
@@ -35,11 +39,9 @@ pub(super) struct Broad {
     pub pairs: Vec<Pair>,
     /// Points that are inside of a body, by body, point and other body.
     pub inside: Vec<Inside>,
-    /// How far a place at the end of the step may be from where it was thought to be, in
+    /// Where the points of each body were thought to end, and how far from there they may, in
     /// metres.
-    slack: f32,
-    /// Where the ends were thought to be, by body.
-    ends: Vec<Vec<Vec3>>,
+    ends: Vec<Vec<(Vec3, f32)>>,
     /// For every body the bodies that can reach it.
     pub partners: Vec<Vec<usize>>,
 }
@@ -55,29 +57,29 @@ impl Broad {
         self.pairs.clear();
         self.inside.clear();
         self.ends.clear();
-        let fastest = |v: &View<'_>| v.way.length() + v.deviation;
-        let speeds = views.iter().map(fastest);
-        let thickness = views.iter().map(|v| v.solid.thickness).fold(0.0, f32::max);
-        self.slack = thickness + 0.25 * speeds.fold(0.0, f32::max);
-        self.partners = partners(views, self.slack);
-        self.ends.extend(views.iter().map(|v| v.to.clone()));
+        let moving: Vec<Moving> = views.iter().map(Moving::new).collect();
+        self.partners = partners(views, &moving);
+        self.ends
+            .extend(views.iter().zip(&moving).map(|(view, moving)| {
+                let ends = view.to.iter().enumerate();
+                ends.map(|(i, &to)| (to, moving.slack(moving.own_way[i])))
+                    .collect()
+            }));
         if self.partners.iter().all(Vec::is_empty) {
             return;
         }
-        let needed: Vec<f32> = (0..views.len()).map(|b| self.reach(views, b)).collect();
+        let needed: Vec<f32> = (0..views.len())
+            .map(|b| self.reach(views, &moving, b))
+            .collect();
         self.candidates.renew(views, &self.partners, &needed);
         let inside = self.find_inside(views);
         self.keep_inside(inside, views);
-        let (slack, partners) = (self.slack, &self.partners);
-        let own_ways: Vec<Vec<f32>> = views
-            .iter()
-            .map(|v| (0..v.from.len()).map(|i| v.own_way(i)).collect())
-            .collect();
+        let partners = &self.partners;
         let can = |pair: &&Pair| {
             let [a, b] = pair.bodies;
             partners[b as usize].contains(&(a as usize))
-                && boxes_can_touch(pair, views, &own_ways, slack)
-                && can_touch(pair, views, slack)
+                && boxes_can_touch(pair, views, &moving)
+                && can_touch(pair, views, &moving)
         };
         let all = self.candidates.pairs.par_iter().with_min_len(CHUNK);
         self.pairs = all.filter(can).copied().collect();
@@ -87,7 +89,7 @@ impl Broad {
     pub fn holds(&self, views: &[View<'_>]) -> bool {
         views.iter().zip(&self.ends).all(|(view, ends)| {
             let mut skin = view.solid.skin.iter().map(|&i| i as usize);
-            skin.all(|i| view.to[i].distance_squared(ends[i]) <= self.slack * self.slack)
+            skin.all(|i| view.to[i].distance_squared(ends[i].0) <= ends[i].1 * ends[i].1)
         })
     }
 
@@ -99,13 +101,14 @@ impl Broad {
 
     /// How far from a part of a body its partners' parts can be for [`can_touch`], if their
     /// points go no other way than their bodies.
-    fn reach(&self, views: &[View<'_>], body: usize) -> f32 {
+    fn reach(&self, views: &[View<'_>], moving: &[Moving], body: usize) -> f32 {
         let view = &views[body];
         let reach = |&p: &usize| {
             let other = &views[p];
             NEAR * (view.solid.thickness + other.solid.thickness)
                 + 2.0 * view.way.distance(other.way)
-                + 2.0 * self.slack
+                + moving[body].slack(0.0)
+                + moving[p].slack(0.0)
         };
         self.partners[body].iter().map(reach).fold(0.0, f32::max)
     }
@@ -150,15 +153,45 @@ impl Broad {
     }
 }
 
+/// How the points of a body move.
+struct Moving {
+    /// How far they go besides the way of all, in metres.
+    own_way: Vec<f32>,
+    /// How far the end of a point that goes the way of all may be from where it was thought to
+    /// be, in metres.
+    least_slack: f32,
+}
+
+impl Moving {
+    fn new(view: &View<'_>) -> Moving {
+        Moving {
+            own_way: (0..view.from.len()).map(|i| view.own_way(i)).collect(),
+            least_slack: view.solid.thickness + SLACK * view.way.length(),
+        }
+    }
+
+    /// How far the end of a point may be from where it was thought to be, in metres.
+    fn slack(&self, own_way: f32) -> f32 {
+        self.least_slack + SLACK * own_way
+    }
+
+    /// The longest own way of some points.
+    fn own_way(&self, points: &[u32]) -> f32 {
+        let ways = points.iter().map(|&i| self.own_way[i as usize]);
+        ways.fold(0.0, f32::max)
+    }
+}
+
 /// For every body the bodies whose points can reach it.
-fn partners(views: &[View<'_>], slack: f32) -> Vec<Vec<usize>> {
+fn partners(views: &[View<'_>], moving: &[Moving]) -> Vec<Vec<usize>> {
     let close = |a: usize, b: usize| {
         let (va, vb) = (&views[a], &views[b]);
         if a == b {
             return va.solid.settings.self_contact;
         }
         let way = va.way.distance(vb.way) + va.deviation + vb.deviation;
-        let reach = NEAR * (va.solid.thickness + vb.solid.thickness) + way + 2.0 * slack;
+        let slack = moving[a].slack(va.deviation) + moving[b].slack(vb.deviation);
+        let reach = NEAR * (va.solid.thickness + vb.solid.thickness) + way + slack;
         va.bounds.grown(reach).overlaps(&vb.bounds)
     };
     let all = 0..views.len();
@@ -168,29 +201,37 @@ fn partners(views: &[View<'_>], slack: f32) -> Vec<Vec<usize>> {
 }
 
 /// False if the boxes around the parts tell that [`can_touch`] is false.
-fn boxes_can_touch(pair: &Pair, views: &[View<'_>], own_ways: &[Vec<f32>], slack: f32) -> bool {
+fn boxes_can_touch(pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
     let (mut low, mut high) = ([Vec3::INFINITY; 2], [Vec3::NEG_INFINITY; 2]);
-    let mut way = [0.0f32; 2];
     for (k, &point) in pair.points.iter().enumerate() {
         let side = pair.side(k);
         let (body, point) = (pair.bodies[side] as usize, point as usize);
         let place = views[body].from[point];
         low[side] = low[side].min(place);
         high[side] = high[side].max(place);
-        way[side] = way[side].max(own_ways[body][point]);
     }
     let [a, b] = pair.bodies.map(|b| &views[b as usize]);
+    let (way, slack) = own_ways(pair, moving);
+    // The way of each counts once, and at most as much again in the mean of both.
     let reach = NEAR * (a.solid.thickness + b.solid.thickness)
-        + WAYS * (way[0] + way[1])
+        + WAYS * way
         + 2.0 * a.way.distance(b.way)
-        + 2.0 * slack;
+        + slack;
     let gap = (low[0] - high[1]).max(low[1] - high[0]).max(Vec3::ZERO);
     gap.length_squared() <= 1.001 * reach * reach
 }
 
+/// The own ways of the two parts together, and their slack.
+fn own_ways(pair: &Pair, moving: &[Moving]) -> (f32, f32) {
+    let [a, b] = pair.bodies.map(|b| &moving[b as usize]);
+    let [own, other] = pair.parts();
+    let (own, other) = (a.own_way(own), b.own_way(other));
+    (own + other, a.slack(own) + b.slack(other))
+}
+
 /// True if the parts can come near enough to each other, wherever they end within the
 /// slack.
-fn can_touch(pair: &Pair, views: &[View<'_>], slack: f32) -> bool {
+fn can_touch(pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
     let from = pair.map(|b, i| views[b as usize].from[i as usize]);
     let to = pair.map(|b, i| views[b as usize].to[i as usize]);
     let mean = 0.25 * (0..4).map(|k| to[k] - from[k]).sum::<Vec3>();
@@ -202,7 +243,8 @@ fn can_touch(pair: &Pair, views: &[View<'_>], slack: f32) -> bool {
     let [a, b] = pair.bodies.map(|b| &views[b as usize]);
     let near = NEAR * (a.solid.thickness + b.solid.thickness);
     let nearest = pair.nearest(from);
-    if nearest.away.length() > near + way[0] + way[1] + 2.0 * slack {
+    let (_, slack) = own_ways(pair, moving);
+    if nearest.away.length() > near + way[0] + way[1] + slack {
         return false;
     }
     if pair.bodies[0] != pair.bodies[1] {

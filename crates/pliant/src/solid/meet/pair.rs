@@ -68,6 +68,17 @@ impl Pair {
         }
     }
 
+    /// The points of the first part and of the second.
+    #[inline]
+    pub fn parts(&self) -> [&[u32]; 2] {
+        let first = match self.kind {
+            Kind::Face { .. } => 1,
+            Kind::Edges { .. } => 2,
+        };
+        let (own, other) = self.points.split_at(first);
+        [own, other]
+    }
+
     /// What belongs to each of its points, given for body and point.
     #[inline]
     pub fn map<T>(&self, of: impl Fn(u32, u32) -> T) -> [T; 4] {

@@ -203,20 +203,6 @@ impl<'a> View<'a> {
         (self.to[point] - self.from[point]).distance(self.way)
     }
 
-    /// Length of the longest edge of its skin at the start, in metres.
-    pub fn longest_edge(&self) -> f32 {
-        let length = |e: &Edge| {
-            let [a, b] = e.ends.map(|i| self.from[i as usize]);
-            a.distance_squared(b)
-        };
-        self.skin
-            .edges
-            .iter()
-            .map(length)
-            .fold(0.0, f32::max)
-            .sqrt()
-    }
-
     fn measure_way(&mut self) {
         let skin = &self.solid.skin;
         let way = |i: u32| self.to[i as usize] - self.from[i as usize];
