@@ -99,7 +99,7 @@ pub(crate) struct Incompressible {
     pub fullness: Vec<f32>,
     /// Share of each particle's pressure that pushes through the liquid.
     pub share: Vec<f32>,
-    /// How fast moving walls fill their surroundings, in 1/s.
+    /// How fast moving walls fill their surroundings, but for those of bodies, in 1/s.
     closing: Vec<f32>,
     /// 1 / (-dD/dp), without the time steps.
     inverse_diagonal: Vec<f32>,
@@ -344,9 +344,13 @@ impl Incompressible {
                 if !std::mem::take(&mut self.expected) {
                     self.push(dt, inverse_density);
                 }
-                self.yielding.close(bodies, &mut self.closing);
+                self.yielding.feel(bodies);
             }
-            Goal::Divergence => self.answer(dt, inverse_density, bodies),
+            Goal::Divergence => {
+                let scale = (dt, self.volume);
+                self.yielding
+                    .answer(&self.change, scale, inverse_density, bodies);
+            }
         }
         self.excess.fill(0.0);
         let mut solved = Solved::default();
@@ -370,8 +374,7 @@ impl Incompressible {
             if solved.iterations > 0 {
                 pace.learn(&sums);
             }
-            self.push(dt, inverse_density);
-            self.answer(dt, inverse_density, bodies);
+            self.push_with_bodies(dt, inverse_density, bodies);
             solved.iterations += 1;
         }
     }
@@ -398,7 +401,7 @@ impl Incompressible {
         pressure: &mut [f32],
     ) -> Sums {
         let (x, v, closing) = (&self.x[..], &self.v[..], &self.closing[..]);
-        let due = &self.due[..];
+        let (due, yielding) = (&self.due[..], &self.yielding);
         let (fullness, inverse_diagonal) = (&self.fullness[..], &self.inverse_diagonal[..]);
         let scale = 1.0 / (dt * dt);
         let parts: Vec<Sums> = (
@@ -416,6 +419,7 @@ impl Incompressible {
                 let mut rates = [0.0; CHUNK];
                 let rates = &mut rates[..pressure.len()];
                 rates.copy_from_slice(&closing[c * CHUNK..][..rates.len()]);
+                yielding.close(c, rates);
                 let chunk = Chunk {
                     first: c * CHUNK,
                     pairs,
@@ -467,23 +471,20 @@ impl Incompressible {
 
     /// Changes the velocities by the last change of pressure.
     fn push(&mut self, dt: f32, inverse_density: &[f32]) {
-        let (x, change) = (&self.x[..], &self.change[..]);
-        (
-            self.v.par_chunks_mut(CHUNK),
-            &self.pairs.chunks,
-            &self.images.chunks,
-        )
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(c, (v, pairs, images))| {
-                let chunk = Chunk {
-                    first: c * CHUNK,
-                    pairs,
-                    images,
-                    x,
-                };
-                push_chunk(chunk, change, inverse_density, dt, v);
-            });
+        let around = (&self.x[..], &self.pairs, &self.images);
+        push(&mut self.v, around, &self.change, inverse_density, dt);
+    }
+
+    /// The same, and lets bodies give way to it: both at once, because one thread alone finds
+    /// how a body answers.
+    fn push_with_bodies(&mut self, dt: f32, inverse_density: &[f32], bodies: &mut Bodies) {
+        let (change, scale) = (&self.change[..], (dt, self.volume));
+        let around = (&self.x[..], &self.pairs, &self.images);
+        let (v, yielding) = (&mut self.v, &mut self.yielding);
+        rayon::join(
+            || push(v, around, change, inverse_density, dt),
+            || yielding.answer(change, scale, inverse_density, bodies),
+        );
     }
 
     /// Gives bodies the push of `pressure`, which the solve for the density starts from.
@@ -496,18 +497,6 @@ impl Incompressible {
     ) {
         let scale = (dt, self.volume);
         self.yielding.push(pressure, scale, inverse_density, bodies);
-    }
-
-    /// Lets bodies give way to the last change of pressure.
-    fn answer(&mut self, dt: f32, inverse_density: &[f32], bodies: &mut Bodies) {
-        let scale = (dt, self.volume);
-        self.yielding.answer(
-            &self.change,
-            scale,
-            inverse_density,
-            bodies,
-            &mut self.closing,
-        );
     }
 
     /// Notes with the walls how much `pressure` pushes the particles off them, in m/s².
@@ -555,6 +544,28 @@ impl Incompressible {
             + self.surface.bytes()
             + size_of::<Symmetric>() * self.strains.capacity()
     }
+}
+
+/// Changes velocities by a change of pressure.
+fn push(
+    v: &mut [Vec3A],
+    (x, pairs, images): (&[Vec3A], &Pairs, &Images),
+    change: &[f32],
+    inverse_density: &[f32],
+    dt: f32,
+) {
+    (v.par_chunks_mut(CHUNK), &pairs.chunks, &images.chunks)
+        .into_par_iter()
+        .enumerate()
+        .for_each(|(c, (v, pairs, images))| {
+            let chunk = Chunk {
+                first: c * CHUNK,
+                pairs,
+                images,
+                x,
+            };
+            push_chunk(chunk, change, inverse_density, dt, v);
+        });
 }
 
 /// The part of a compression that a sub-step of `dt` seconds takes out; all of the room

@@ -98,21 +98,20 @@ impl Yielding {
         squeezed.map(|&i| i as usize)
     }
 
-    /// The pressures change by `change`: bodies take up the push, and the walls'
-    /// motion is read back into `closing`.
+    /// The pressures change by `change`: bodies take up the push, and the walls' motion is
+    /// read back.
     pub fn answer(
         &mut self,
         change: &[f32],
         (dt, volume): (f32, f32),
         inverse_density: &[f32],
         bodies: &mut Bodies,
-        closing: &mut [f32],
     ) {
         if !self.any {
             return;
         }
         self.push(change, (dt, volume), inverse_density, bodies);
-        self.close(bodies, closing);
+        self.feel(bodies);
     }
 
     /// Gives bodies the push of `pressure`.
@@ -186,34 +185,32 @@ impl Yielding {
             });
     }
 
-    /// Computes how fast walls fill the kernels of the particles near bodies.
-    pub fn close(&mut self, bodies: &Bodies, closing: &mut [f32]) {
-        if !self.any {
-            return;
-        }
+    /// Reads how fast the walls of all particles near bodies move.
+    pub fn feel(&mut self, bodies: &Bodies) {
         self.chunks.par_iter_mut().for_each(|chunk| {
             for hold in &chunk.holds {
                 chunk.speed[hold.mirror as usize] = hold.normal.dot(bodies.velocity(&hold.grasp));
             }
         });
-        let chunks = &self.chunks[..];
-        closing
-            .par_chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(c, closing)| {
-                let chunk = &chunks[c];
-                let mut first = 0;
-                for &(i, end, others) in &chunk.particles {
-                    let mut sum = others;
-                    for share in &chunk.shares[first..end as usize] {
-                        let there = &chunks[share.neighbour as usize / CHUNK];
-                        sum -= share.own_lift * chunk.speed[share.own as usize]
-                            + share.other_lift * there.speed[share.other as usize];
-                    }
-                    closing[i as usize - c * CHUNK] = sum;
-                    first = end as usize;
-                }
-            });
+    }
+
+    /// Writes how fast walls fill the kernels of those particles of chunk `c` that are near
+    /// bodies.
+    pub fn close(&self, c: usize, closing: &mut [f32]) {
+        let Some(chunk) = self.chunks.get(c) else {
+            return;
+        };
+        let mut first = 0;
+        for &(i, end, others) in &chunk.particles {
+            let mut sum = others;
+            for share in &chunk.shares[first..end as usize] {
+                let there = &self.chunks[share.neighbour as usize / CHUNK];
+                sum -= share.own_lift * chunk.speed[share.own as usize]
+                    + share.other_lift * there.speed[share.other as usize];
+            }
+            closing[i as usize - c * CHUNK] = sum;
+            first = end as usize;
+        }
     }
 
     /// Gives bodies what their walls do to the particles by other ways than pressure:
