@@ -47,6 +47,9 @@ pub(super) struct ElasticBody {
     pub worn: bool,
     /// How the last solve went.
     pub outcome: Outcome,
+    /// What the forces within each piece of the body add up to in the last step, in N s: nothing
+    /// but the rounding of large ones.
+    pub spare: Vec<DVec3>,
     /// What gravity, fields and loads have given in the last step to points that are not
     /// pinned, and pins to those that are, in N s.
     pub outside: DVec3,
@@ -132,6 +135,7 @@ impl ElasticBody {
             factor: Envelope::new(&stiffness, WORTH),
             worn: false,
             outcome: Outcome::default(),
+            spare: Vec::new(),
             outside: DVec3::ZERO,
             held: DVec3::ZERO,
             reaction: Vec::new(),

@@ -69,7 +69,7 @@ impl Equations {
 
     fn keep_momentum(&mut self) {
         let mut change = std::mem::take(&mut self.change);
-        keep_momentum(&self.system(), &self.impulse, &mut change);
+        keep_momentum(&self.system(), &self.impulse, &[], &mut change);
         self.change = change;
     }
 

@@ -111,7 +111,7 @@ impl ElasticBody {
     ) {
         let mut reaction = std::mem::take(&mut self.reaction);
         let mut change = std::mem::take(&mut self.change);
-        keep_momentum(&self.system(h), &self.right, &mut change);
+        keep_momentum(&self.system(h), &self.right, &self.spare, &mut change);
         self.change = change;
         if self.freedom.iter().all(|f| *f == Freedom::Free) {
             reaction.clear();
@@ -163,6 +163,9 @@ impl ElasticBody {
         let mut right = std::mem::take(&mut self.right);
         self.stiffness.times(state.velocity, &mut right);
         (self.outside, self.held) = (DVec3::ZERO, DVec3::ZERO);
+        self.spare.clear();
+        self.spare
+            .resize(self.stiffness.pieces().max(1), DVec3::ZERO);
         for i in 0..mass.len() {
             let v = state.velocity[i];
             let place = state.rest[i] + Vec3::from(state.displacement[i]);
@@ -171,6 +174,8 @@ impl ElasticBody {
             let drawn = mass[i] * (outer - alpha * v);
             right[i] = h * (force + drawn - (beta + h) * right[i]);
             let given = h * (state.load[i] + Vec3::from(drawn));
+            self.spare[self.stiffness.piece(i)] +=
+                Vec3::from(right[i]).as_dvec3() - given.as_dvec3();
             // What pulls a pinned point is borne by its pin.
             if state.inverse_mass[i] > 0.0 {
                 self.outside += given.as_dvec3();

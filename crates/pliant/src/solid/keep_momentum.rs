@@ -42,12 +42,18 @@ impl Sums {
 }
 
 /// Shifts every piece of a body, whose `change` should meet the equations of `system` with
-/// `impulse`, so that their sum is met.
-pub(super) fn keep_momentum(system: &System<'_>, impulse: &[Vec3A], change: &mut [Vec3A]) {
+/// `impulse`, so that their sum is met. `spare` is what the impulses on each piece hold of
+/// rounded forces within it, which must not move it either; nothing if it is empty.
+pub(super) fn keep_momentum(
+    system: &System<'_>,
+    impulse: &[Vec3A],
+    spare: &[DVec3],
+    change: &mut [Vec3A],
+) {
     let stiffness = system.stiffness;
     let free = |i: usize| system.freedom[i] == Freedom::Free;
     for round in 0..ROUNDS {
-        let sums = sum_up(system, impulse, change, |i| system.freedom[i]);
+        let sums = sum_up(system, (impulse, spare), change, |i| system.freedom[i]);
         shift(system, &sums, change, |i| system.freedom[i]);
         if round == 0 && (0..change.len()).all(free) {
             return;
@@ -64,7 +70,7 @@ pub(super) fn keep_momentum(system: &System<'_>, impulse: &[Vec3A], change: &mut
         }
     };
     let inner: Vec<Freedom> = (0..change.len()).map(inner).collect();
-    let mut sums = sum_up(system, impulse, change, |i| system.freedom[i]);
+    let mut sums = sum_up(system, (impulse, spare), change, |i| system.freedom[i]);
     for sum in &mut sums {
         sum.weight = DMat3::ZERO;
     }
@@ -82,13 +88,16 @@ pub(super) fn keep_momentum(system: &System<'_>, impulse: &[Vec3A], change: &mut
 /// What a common motion of each piece weighs, and what the sum of its equations lacks.
 fn sum_up(
     system: &System<'_>,
-    impulse: &[Vec3A],
+    (impulse, spare): (&[Vec3A], &[DVec3]),
     change: &[Vec3A],
     freedom: impl Fn(usize) -> Freedom,
 ) -> Vec<Sums> {
     let stiffness = system.stiffness;
     let taken = |f: Freedom| Mat3A::IDENTITY - f.matrix();
     let mut sums = vec![Sums::NONE; stiffness.pieces().max(1)];
+    for (sum, spare) in sums.iter_mut().zip(spare) {
+        sum.left -= *spare;
+    }
     for i in 0..change.len() {
         let (own, mass) = (freedom(i), system.diagonal[i]);
         let sum = &mut sums[stiffness.piece(i)];
@@ -209,7 +218,7 @@ mod tests {
         let mut change: Vec<Vec3A> = (0..n)
             .map(|i| freedom[i].filter(0.1 * wave(3 * i)))
             .collect();
-        keep_momentum(&system, &impulse, &mut change);
+        keep_momentum(&system, &impulse, &[], &mut change);
         let mut image = Vec::new();
         system.times(&change, &mut image);
         let left: DVec3 = (0..n)
@@ -239,7 +248,7 @@ mod tests {
         };
         let impulse = vec![Vec3A::new(1e-3, 2e-3, 0.0); n];
         let mut change = vec![Vec3A::ZERO; n];
-        keep_momentum(&system, &impulse, &mut change);
+        keep_momentum(&system, &impulse, &[], &mut change);
         for change in change {
             assert!(
                 (change - Vec3A::new(1.0, 2.0, 0.0)).length() < 1e-5,
