@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::coupling::{Blow, Bodies, Way, collide};
 use crate::fluid::{CHUNK, Motion};
-use crate::leaks::side_bits;
 use crate::world::World;
 
 impl World {
@@ -15,7 +14,6 @@ impl World {
     /// had yet.
     pub(crate) fn drift(&mut self, dt: f32, bodies: &mut Bodies) {
         let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
-        let obstacles = obstacles.with_bits(side_bits(&self.obstacles, &self.skins).collect());
         let first = self.contacts.len();
         let boundary = self.acts_by_boundary();
         for (matter, fluid) in self.fluids.iter_mut() {
@@ -39,7 +37,6 @@ impl World {
                 velocity: [vx, vy, vz],
                 id,
                 inverse_mass,
-                side,
                 walls,
                 ..
             } = fluid.motion_mut();
@@ -53,103 +50,97 @@ impl World {
                 vz.par_chunks_mut(CHUNK),
                 id.par_chunks(CHUNK),
                 inverse_mass.par_chunks(CHUNK),
-                side.par_chunks(CHUNK),
                 &walls.chunks,
             )
                 .into_par_iter()
                 .enumerate()
-                .map(
-                    |(c, (x, y, z, vx, vy, vz, id, inverse_mass, side, walls))| {
-                        let mut contacts: Vec<Contact> = Vec::new();
-                        let mut blows = Vec::new();
-                        let mut strike = |i: usize, contact: (usize, &Contact), impulse, way| {
-                            let (number, contact) = contact;
-                            if let Some(body) = still.of(contact.obstacle) {
-                                let place = contact.place.into();
-                                let (triangle, weights) = (contact.triangle, contact.barycentric);
-                                blows.push(Blow {
-                                    particle: c * CHUNK + i,
-                                    contact: number,
-                                    grasp: still.grasp(body, triangle, weights, place),
-                                    impulse,
-                                    way,
-                                });
-                            }
-                        };
-                        let mut mover = Mover::new(&obstacles);
-                        for i in 0..x.len() {
-                            let from = Vec3::new(x[i], y[i], z[i]);
-                            let mass = 1.0 / inverse_mass[i];
-                            let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
-                            for mirror in walls.of(i).iter().filter(|m| m.acts()) {
-                                let (normal, pressing) = (mirror.wall.normal, pushed * mirror.push);
-                                let index = mirror.obstacle;
-                                let coefficient = obstacles.friction_of(index);
-                                let sliding = velocity - mirror.wall.velocity;
-                                let rubbed =
-                                    friction(sliding, normal, pressing.max(0.0), coefficient);
-                                velocity += rubbed;
-                                let triangle = mirror.wall.triangle;
-                                let (place, barycentric) =
-                                    obstacles.place_on(index, triangle, from, normal);
-                                let contact = Contact {
-                                    matter: matter as u32,
-                                    point_id: id[i],
-                                    obstacle: index,
-                                    triangle,
-                                    barycentric,
-                                    place,
-                                    impulse: mass
-                                        * (pressing * normal + pushed * mirror.drag + rubbed),
-                                };
-                                // Of an incompressible liquid bodies have had all but friction.
-                                let left = if incompressible {
-                                    mass * rubbed
-                                } else {
-                                    contact.impulse
-                                };
-                                strike(i, (contacts.len(), &contact), left, Way::Pushed);
-                                contacts.push(contact);
-                            }
-                            let ball = Ball {
-                                from,
-                                to: from + dt * velocity,
-                                velocity,
-                                radius,
-                                sides: Some(side[i]),
-                            };
-                            // What the liquid knows of its walls spares most searches.
-                            let walls = walls.of(i).iter();
-                            let nearest = walls.map(|m| m.wall.at_least).fold(free, f32::min);
-                            if obstacles.out_of_reach(&ball, nearest) {
-                                [x[i], y[i], z[i]] = ball.to.to_array();
-                                [vx[i], vy[i], vz[i]] = velocity.to_array();
-                                continue;
-                            }
-                            let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
-                                let contact = Contact {
-                                    matter: matter as u32,
-                                    point_id: id[i],
-                                    obstacle: hit.obstacle as u32,
-                                    triangle: hit.touch.triangle,
-                                    barycentric: hit.touch.barycentric,
-                                    place: hit.touch.point,
-                                    impulse: mass * hit.velocity_change,
-                                };
-                                let way = if hit.wedged {
-                                    Way::Wedged
-                                } else {
-                                    Way::Collided(hit.touch.normal)
-                                };
-                                strike(i, (contacts.len(), &contact), contact.impulse, way);
-                                contacts.push(contact);
+                .map(|(c, (x, y, z, vx, vy, vz, id, inverse_mass, walls))| {
+                    let mut contacts: Vec<Contact> = Vec::new();
+                    let mut blows = Vec::new();
+                    let mut strike = |i: usize, contact: (usize, &Contact), impulse, way| {
+                        let (number, contact) = contact;
+                        if let Some(body) = still.of(contact.obstacle) {
+                            let place = contact.place.into();
+                            let (triangle, weights) = (contact.triangle, contact.barycentric);
+                            blows.push(Blow {
+                                particle: c * CHUNK + i,
+                                contact: number,
+                                grasp: still.grasp(body, triangle, weights, place),
+                                impulse,
+                                way,
                             });
-                            [x[i], y[i], z[i]] = place.to_array();
-                            [vx[i], vy[i], vz[i]] = velocity.to_array();
                         }
-                        (contacts, blows)
-                    },
-                )
+                    };
+                    let mut mover = Mover::new(&obstacles);
+                    for i in 0..x.len() {
+                        let from = Vec3::new(x[i], y[i], z[i]);
+                        let mass = 1.0 / inverse_mass[i];
+                        let mut velocity = Vec3::new(vx[i], vy[i], vz[i]);
+                        for mirror in walls.of(i).iter().filter(|m| m.acts()) {
+                            let (normal, pressing) = (mirror.wall.normal, pushed * mirror.push);
+                            let index = mirror.obstacle;
+                            let coefficient = obstacles.friction_of(index);
+                            let sliding = velocity - mirror.wall.velocity;
+                            let rubbed = friction(sliding, normal, pressing.max(0.0), coefficient);
+                            velocity += rubbed;
+                            let triangle = mirror.wall.triangle;
+                            let (place, barycentric) =
+                                obstacles.place_on(index, triangle, from, normal);
+                            let contact = Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: index,
+                                triangle,
+                                barycentric,
+                                place,
+                                impulse: mass * (pressing * normal + pushed * mirror.drag + rubbed),
+                            };
+                            // Of an incompressible liquid bodies have had all but friction.
+                            let left = if incompressible {
+                                mass * rubbed
+                            } else {
+                                contact.impulse
+                            };
+                            strike(i, (contacts.len(), &contact), left, Way::Pushed);
+                            contacts.push(contact);
+                        }
+                        let ball = Ball {
+                            from,
+                            to: from + dt * velocity,
+                            velocity,
+                            radius,
+                        };
+                        // What the liquid knows of its walls spares most searches.
+                        let walls = walls.of(i).iter();
+                        let nearest = walls.map(|m| m.wall.at_least).fold(free, f32::min);
+                        if obstacles.out_of_reach(&ball, nearest) {
+                            [x[i], y[i], z[i]] = ball.to.to_array();
+                            [vx[i], vy[i], vz[i]] = velocity.to_array();
+                            continue;
+                        }
+                        let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
+                            let contact = Contact {
+                                matter: matter as u32,
+                                point_id: id[i],
+                                obstacle: hit.obstacle as u32,
+                                triangle: hit.touch.triangle,
+                                barycentric: hit.touch.barycentric,
+                                place: hit.touch.point,
+                                impulse: mass * hit.velocity_change,
+                            };
+                            let way = if hit.wedged {
+                                Way::Wedged
+                            } else {
+                                Way::Collided(hit.touch.normal)
+                            };
+                            strike(i, (contacts.len(), &contact), contact.impulse, way);
+                            contacts.push(contact);
+                        });
+                        [x[i], y[i], z[i]] = place.to_array();
+                        [vx[i], vy[i], vz[i]] = velocity.to_array();
+                    }
+                    (contacts, blows)
+                })
                 .collect();
             let mut all_blows = Vec::new();
             for (contacts, blows) in parts {

@@ -52,25 +52,14 @@ impl World {
     }
 }
 
-/// In which closed obstacles and bodies `p` is, by [`side_bits`].
+/// Bit b is set if `p` is inside closed obstacle b, and from bit 31 down for bodies. The
+/// first 32 of both together count.
 pub(crate) fn sides(obstacles: &Slots<Obstacle>, skins: &Skins, p: Vec3) -> u32 {
-    let all = obstacles.iter().chain(skins.iter()).map(|(_, o)| o);
-    let holding = side_bits(obstacles, skins)
-        .zip(all)
-        .filter_map(|(bit, o)| bit.filter(|_| o.is_closed() && o.contains(p)));
-    holding.fold(0, |sides, bit| sides | 1 << bit)
-}
-
-/// The bit of every obstacle, and after them of every body, in the sides of a particle:
-/// obstacles have those of their numbers, bodies come from bit 31 down. The first 32 of both
-/// together count.
-pub(crate) fn side_bits<'a>(
-    obstacles: &'a Slots<Obstacle>,
-    skins: &'a Skins,
-) -> impl Iterator<Item = Option<u32>> + 'a {
-    let fixed = obstacles.iter().map(|(i, _)| (i < 32).then_some(i as u32));
+    let holds = |o: &Obstacle| o.is_closed() && o.contains(p);
+    let fixed = obstacles.iter().filter(|&(i, o)| i < 32 && holds(o));
+    let bits = fixed.fold(0, |bits, (i, _)| bits | 1 << i);
     let room = 32usize.saturating_sub(obstacles.iter().count());
-    let bodies = skins.iter().enumerate();
-    let bodies = bodies.map(move |(k, _)| (k < room).then(|| 31 - k as u32));
-    fixed.chain(bodies)
+    let bodies = skins.iter().enumerate().take(room);
+    let within = bodies.filter(|(_, (_, o))| holds(o));
+    within.fold(bits, |bits, (k, _)| bits | 1 << (31 - k))
 }

@@ -25,8 +25,9 @@ use crate::solid::{
 /// How a world divides its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepSettings {
-    /// Courant number: the share of the support radius that sound may cross in a
-    /// sub-step.
+    /// Courant number: the share of the spacing that a particle of an incompressible liquid may
+    /// move in a sub-step, and of the support radius that sound may cross in a weakly
+    /// compressible one.
     pub cfl: f32,
     /// Use sub-steps of this length in seconds, whatever the matter allows.
     pub fixed: Option<f32>,

@@ -470,14 +470,13 @@ impl Obstacle {
     }
 
     /// Where a ball that was at `place` at the start of the sub-step is for the
-    /// obstacle in its own frame at the end, before it moves by itself. `inside` tells
-    /// whether it belongs inside, if that is known.
+    /// obstacle in its own frame at the end, before it moves by itself.
     #[inline]
-    pub(super) fn origin(&self, place: Vec3, radius: f32, inside: Option<bool>) -> Vec3 {
+    pub(super) fn origin(&self, place: Vec3, radius: f32) -> Vec3 {
         let place = self.start_frame(place);
         self.shape
             .skin()
-            .map_or(place, |skin| skin.carried(place, radius, inside))
+            .map_or(place, |skin| skin.carried(place, radius))
     }
 
     /// No less than the way of a ball as the obstacle sees it.
@@ -510,7 +509,7 @@ impl Obstacle {
     /// The surface within `radius` of a ball that was at `place` at the start of the
     /// sub-step and goes along with the obstacle, as it stands at the end.
     pub(super) fn touched(&self, place: Vec3, radius: f32) -> Option<Touch> {
-        let carried = self.origin(place, 2.0 * radius, None);
+        let carried = self.origin(place, 2.0 * radius);
         let touch = self.shape.nearest(carried, radius, carried)?;
         Some(self.at_end(touch))
     }

@@ -39,8 +39,6 @@ pub(crate) struct Obstacles<'a> {
     at_rest: bool,
     /// Normals and offsets, if all are planes at rest.
     planes: Option<Vec<(Vec3, f32)>>,
-    /// The bit of each one among the sides of a ball.
-    bits: Vec<Option<u32>>,
 }
 
 impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
@@ -54,18 +52,12 @@ impl<'a> FromIterator<(usize, &'a Obstacle)> for Obstacles<'a> {
                 .iter()
                 .map(|(_, o)| o.as_plane().filter(|_| !o.is_moving()))
                 .collect(),
-            bits: vec![None; list.len()],
             list,
         }
     }
 }
 
-impl<'a> Obstacles<'a> {
-    /// With the bit of each one among the sides of a ball.
-    pub fn with_bits(self, bits: Vec<Option<u32>>) -> Obstacles<'a> {
-        Obstacles { bits, ..self }
-    }
-
+impl Obstacles<'_> {
     /// True if it is certain that a ball which arrives at `place` has touched nothing on
     /// its way. Quick, and says nothing where there are other obstacles than planes.
     #[inline]
@@ -170,8 +162,6 @@ pub(crate) struct Ball {
     pub to: Vec3,
     pub velocity: Vec3,
     pub radius: f32,
-    /// In which closed obstacles it belongs, by their bits, if it is known.
-    pub sides: Option<u32>,
 }
 
 /// A collision: which obstacle, where, and the change of velocity.
@@ -249,10 +239,12 @@ impl<'a> Mover<'a> {
             to,
             mut velocity,
             radius,
-            ..
         } = ball;
         let slack = self.obstacles.slack;
-        self.begin(&ball);
+        self.origins.clear();
+        let list = self.obstacles.list.iter();
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(from, 2.0 * radius)));
 
         // An overlap of less than this share of the radius is contact, not overlap.
         let overlap = radius * (1.0 - 1e-4);
@@ -291,24 +283,13 @@ impl<'a> Mover<'a> {
     /// The distance from where a ball wants to be to the nearest surface, if it touches
     /// nothing on its way there; `look` if none is that near.
     pub fn clear_way(&mut self, ball: &Ball, look: f32) -> Option<f32> {
-        self.begin(ball);
-        let near = self.clearance(ball.to, look);
-        let least = self.longest_way(ball.to).max(ball.radius) + self.obstacles.slack;
-        (near > least).then_some(near)
-    }
-
-    /// Finds where a ball starts in the own frame of every obstacle.
-    fn begin(&mut self, ball: &Ball) {
-        let Obstacles { list, bits, .. } = self.obstacles;
         self.origins.clear();
-        let origins = list.iter().zip(bits).map(|((_, obstacle), bit)| {
-            let inside = ball
-                .sides
-                .zip(*bit)
-                .map(|(sides, bit)| sides >> bit & 1 == 1);
-            obstacle.origin(ball.from, 2.0 * ball.radius, inside)
-        });
-        self.origins.extend(origins);
+        let list = self.obstacles.list.iter();
+        let radius = ball.radius;
+        self.origins
+            .extend(list.map(|(_, o)| o.origin(ball.from, 2.0 * radius)));
+        let near = self.clearance(ball.to, look);
+        (near > self.longest_way(ball.to).max(radius) + self.obstacles.slack).then_some(near)
     }
 
     /// No more than the distance from `place` to the nearest surface, up to `radius`,
@@ -466,7 +447,6 @@ mod tests {
                 to: place + 1e-3 * velocity,
                 velocity,
                 radius: 0.1,
-                sides: None,
             };
             (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| {});
             if step % 500 == 499 && step > 1000 {
@@ -490,7 +470,6 @@ mod tests {
                 to: Vec3::Y - speed * Vec3::Y,
                 velocity: -speed * Vec3::Y,
                 radius: 0.1,
-                sides: None,
             };
             let mut hits = 0;
             let obstacles = [(0, &floor)].into_iter().collect();
@@ -507,7 +486,6 @@ mod tests {
             to: at,
             velocity: Vec3::ZERO,
             radius: 0.1,
-            sides: None,
         };
         let obstacles: Obstacles = [(0, &obstacle)].into_iter().collect();
         assert!(!obstacles.out_of_reach(&ball, 0.5));

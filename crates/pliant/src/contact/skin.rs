@@ -20,15 +20,11 @@ use crate::space::{Bvh, SurfacePoint, TriangleIndex};
 /// Nothing is nearer to a wall than this, in metres: weights by distances must stay finite.
 const TOUCHING: f32 = 1e-12;
 
-/// A wall may have overtaken a place that goes with all walls around it if it has moved
-/// otherwise by more than this share of its distance.
-const OVERTAKING: f32 = 0.25;
+/// A wall that overtakes what is carried along leaves it this share of the distance that it had.
+const LEFT: f32 = 0.1;
 
-/// How often a place is put back where it belongs: out of one piece it may get into another.
-const PUT_BACK: usize = 4;
-
-/// What is put back keeps this share of the reach from the surface.
-const GAP: f32 = 0.05;
+/// How often the walls around a place are asked whether they have overtaken it.
+const ROUNDS: usize = 4;
 
 /// Triangles over moving vertices.
 #[derive(Clone)]
@@ -93,11 +89,10 @@ impl Skin {
 
     /// Where a place would be at the end of the sub-step, had it gone with the walls around
     /// it: with each the more the nearer it was, so that what is between two walls stays
-    /// between them, however these move. Places farther than `reach` stay: no wall gets there.
-    ///
-    /// Of several walls that move differently one can still overtake it. If `inside` tells
-    /// where it belongs, it is then put back there.
-    pub fn carried(&self, place: Vec3, reach: f32, inside: Option<bool>) -> Vec3 {
+    /// between them, however these move. Of several walls that move differently one can still
+    /// overtake what goes with all of them: it is pushed on by that one. Places farther than
+    /// `reach` stay: no wall gets there.
+    pub fn carried(&self, place: Vec3, reach: f32) -> Vec3 {
         if self.most_travel == 0.0 {
             return place;
         }
@@ -126,33 +121,18 @@ impl Skin {
         if weights == 0.0 {
             return place;
         }
-        let mean = sum / weights;
-        let nears =
-            |Side { found, .. }: &Side| travel(found).distance(mean) > OVERTAKING * found.distance;
-        match inside {
-            Some(inside) if self.closed && sides.iter().any(nears) => {
-                self.put_back(place + mean, inside, GAP * reach)
+        let mut carried = place + sum / weights;
+        for _ in 0..ROUNDS {
+            let before = carried;
+            for Side { found, away } in sides.iter() {
+                let room = away.dot(carried - (found.point + travel(found)));
+                carried += (LEFT * found.distance - room).max(0.0) * *away;
             }
-            _ => place + mean,
-        }
-    }
-
-    /// `place` if it is inside or not, as it should be, or the nearest place that is, `gap`
-    /// metres from the surface. Where pieces of a broken body are in each other there may be
-    /// none.
-    fn put_back(&self, place: Vec3, inside: bool, gap: f32) -> Vec3 {
-        let mut place = place;
-        for _ in 0..PUT_BACK {
-            let Some((distance, nearest)) = self.tree.signed_nearest(place, f32::INFINITY) else {
-                break;
-            };
-            if (distance < 0.0) == inside {
+            if carried == before {
                 break;
             }
-            let out = (nearest.point - place).normalize_or_zero();
-            place = nearest.point + gap * out;
         }
-        place
+        carried
     }
 
     /// No vertex moves farther in this sub-step, in metres.
@@ -210,7 +190,7 @@ mod tests {
         let mut skin = Skin::new(Arc::new(mesh), true);
         skin.set_travel(1.0, |_| 0.1 * Vec3::X);
         // The vertices are where they have arrived.
-        let carried = skin.carried(-0.1 * Vec3::X, 0.5, None);
+        let carried = skin.carried(-0.1 * Vec3::X, 0.5);
         assert!(carried.length() < 1e-6, "{carried}");
     }
 
@@ -228,7 +208,7 @@ mod tests {
         let travel = |i: usize| if i < 4 { 0.3 * Vec3::Y } else { -0.3 * Vec3::Y };
         skin.set_travel(1.0, travel);
         for before in [0.05f32, 0.4, 0.5, 0.9] {
-            let after = skin.carried(before * Vec3::Y, 1.0, None);
+            let after = skin.carried(before * Vec3::Y, 1.0);
             let wanted = 0.3 + 0.4 * before;
             assert!(
                 (after - wanted * Vec3::Y).length() < 1e-5,
@@ -268,9 +248,8 @@ mod tests {
         skin.set_travel(1.0, way);
         let places = mesh.vertices.iter().enumerate();
         skin.refit(places.map(|(i, &p)| p + way(i)).collect());
-        let ball = -0.01 * Vec3::Y;
-        assert!(skin.tree.contains(skin.carried(ball, 0.4, None)));
-        let carried = skin.carried(ball, 0.4, Some(false));
+        let carried = skin.carried(-0.01 * Vec3::Y, 0.4);
         assert!(!skin.tree.contains(carried), "{carried}");
+        assert!(carried.y > -0.1, "{carried}");
     }
 }

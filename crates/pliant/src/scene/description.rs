@@ -85,8 +85,9 @@ pub struct Description {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
-    /// Courant number: the share of the support radius that sound may cross in a
-    /// sub-step. Above about 0.5 liquids become unstable.
+    /// Courant number: the share of the spacing that a particle of an incompressible liquid may
+    /// move in a sub-step, and of the support radius that sound may cross in a weakly
+    /// compressible one, which becomes unstable above about 0.5.
     pub cfl: f32,
     /// Fixed length of a sub-step in seconds; chosen by stability if left out.
     pub fixed: Option<f32>,

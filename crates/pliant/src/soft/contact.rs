@@ -122,7 +122,6 @@ impl Moving<'_> {
                 to: self.position[i].into(),
                 velocity: self.velocity[i].into(),
                 radius: self.thickness,
-                sides: None,
             };
             let room = self.room[i];
             if let Some(left) = obstacles.room_left(&ball, room) {

@@ -242,7 +242,6 @@ pub(super) fn sweep(
                     to: way.to,
                     velocity: way.velocity,
                     radius: thickness,
-                    sides: None,
                 };
                 let (place, velocity) = mover.resolve(ball, &mut |hit: Hit| {
                     contacts.push(Contact {
