@@ -216,6 +216,7 @@ mod tests {
             );
         }
     }
+
     /// Four walls around a ball stay, one comes at it from above, farther than what is left
     /// of the way with all of them.
     #[test]
