@@ -356,10 +356,14 @@ impl<'a> Recorder<'a> {
             let values: Vec<f64> = timed.iter().map(|r| r[COLUMNS.len() + s]).collect();
             ((*name).to_string(), values)
         });
-        // A stage that this scene has no use for would only fill the legend.
-        let layers = layers.filter(|(_, values)| values.iter().any(|v| *v > 1e-3));
+        // Stages that take next to nothing would only fill the legend, and need colours.
+        let all: f64 = timed
+            .iter()
+            .flat_map(|r| &r[COLUMNS.len()..][..STAGES.len()])
+            .sum();
+        let layers = layers.filter(|(_, values)| values.iter().sum::<f64>() > 0.01 * all);
         StackedChart {
-            title: "Time per sub-step, by stage".into(),
+            title: "Time per sub-step, stages above 1 %".into(),
             x_label: "time [s]".into(),
             y_label: "wall time [ms]".into(),
             x: timed.iter().map(|r| r[1]).collect(),
