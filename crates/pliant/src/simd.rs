@@ -44,6 +44,8 @@ pub(crate) trait Lanes: Copy {
     fn first(self, n: usize) -> Self::M;
     fn and(self, a: Self::M, b: Self::M) -> Self::M;
     fn any(self, m: Self::M) -> bool;
+    /// Bit `l` is the answer of lane `l`.
+    fn bits(self, m: Self::M) -> u32;
     /// `a` where `m`, 0 elsewhere.
     fn keep(self, a: Self::F, m: Self::M) -> Self::F;
     /// `a` where `m`, `b` elsewhere.
@@ -226,6 +228,11 @@ impl Lanes for Portable {
         m.iter().any(|&b| b)
     }
     #[inline(always)]
+    fn bits(self, m: Self::M) -> u32 {
+        let lanes = m.iter().enumerate();
+        lanes.fold(0, |bits, (l, &b)| bits | u32::from(b) << l)
+    }
+    #[inline(always)]
     fn keep(self, a: Self::F, m: Self::M) -> Self::F {
         let mut out = [0.0; WIDTH];
         for l in 0..WIDTH {
@@ -403,6 +410,7 @@ mod tests {
         ];
         let mut bits: Vec<u32> = values.iter().map(|&v| l.sum(v).to_bits()).collect();
         bits.push(u32::from(l.any(mask)));
+        bits.push(l.bits(mask));
         let (mut packed, mut index) = ([0.0; 16], [0; 16]);
         // SAFETY: both hold sixteen.
         let n = unsafe { l.pack(x, mask, 40, &mut packed, &mut index, 3) };

@@ -317,6 +317,7 @@ impl World {
         let arrived = timers.time(Stage::Solids, || self.arrive_bodies(&mut bodies, dt));
         timers.time(Stage::Contacts, || {
             self.drift(dt, &mut bodies);
+            self.lead_out_of_splinters();
             self.end_bodies(&bodies, dt);
         });
         let softs = timers.time(Stage::Softs, || self.advance_softs(dt));

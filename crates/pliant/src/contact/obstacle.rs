@@ -236,6 +236,13 @@ impl Obstacle {
         self.shape.contains(self.start_frame(p))
     }
 
+    /// The place of a body's surface that is nearest to `p` if `p` is inside the body.
+    pub(super) fn nearest_exit(&self, p: Vec3) -> Option<Vec3> {
+        let tree = &self.shape.skin()?.tree;
+        let (distance, nearest) = tree.signed_nearest(self.end_frame(p), f32::INFINITY)?;
+        (distance < 0.0).then_some(nearest.point)
+    }
+
     /// True if its surface is within `distance` of `p`, as of the start of the sub-step.
     pub(crate) fn is_within(&self, p: Vec3, distance: f32) -> bool {
         let p = self.start_frame(p);

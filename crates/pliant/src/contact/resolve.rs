@@ -131,6 +131,26 @@ impl Obstacles<'_> {
         }
     }
 
+    /// Where a ball at `place` that has got into a body's surface is outside of it again and
+    /// has crossed nothing else; `None` if it is not inside, or finds no such place. Pieces of
+    /// the body may overlap: it goes on from one to the next.
+    pub fn way_out(&self, index: u32, place: Vec3, radius: f32) -> Option<Vec3> {
+        let body = self.get(index)?;
+        let mut out = place;
+        for _ in 0..ITERATIONS {
+            let Some(exit) = body.nearest_exit(out) else {
+                break;
+            };
+            out = exit + LEAST_GAP * radius * (exit - out).normalize_or_zero();
+        }
+        if out == place || body.nearest_exit(out).is_some() {
+            return None;
+        }
+        let mut others = self.list.iter().filter(|(i, _)| *i != index as usize);
+        let free = others.all(|(_, o)| o.crossing(o.end_frame(place), out).is_none());
+        free.then_some(out)
+    }
+
     /// Share of the speed that a collision with an obstacle gives back.
     pub fn restitution_of(&self, index: u32) -> f32 {
         self.get(index).map_or(0.0, |o| o.restitution)
@@ -476,6 +496,29 @@ mod tests {
             let (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| hits += 1);
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
+    }
+
+    /// A ball in a splinter gets out of it, of another that overlaps it, too, but not through
+    /// a wall.
+    #[test]
+    fn a_ball_in_a_body_finds_the_nearest_way_out() {
+        let block = |low: Vec3, high: Vec3| Cuboid::new(low, high).build().unwrap();
+        let mut mesh = block(Vec3::ZERO, Vec3::ONE);
+        let second = block(Vec3::new(0.2, 0.9, 0.2), Vec3::new(0.8, 1.2, 0.8));
+        let first = mesh.vertices.len() as u32;
+        mesh.vertices.extend(second.vertices);
+        let triangles = second.triangles.into_iter();
+        mesh.triangles
+            .extend(triangles.map(|t| t.map(|i| first + i)));
+        let body = Obstacle::skin("body", mesh);
+        let wall = Obstacle::plane("wall", 0.05 * Vec3::NEG_X, Vec3::X);
+        let all: Obstacles = [(3, &body), (5, &wall)].into_iter().collect();
+        let out = all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1).unwrap();
+        assert!((out - Vec3::new(1.01, 0.5, 0.5)).length() < 1e-5, "{out}");
+        let out = all.way_out(3, Vec3::new(0.5, 0.87, 0.5), 0.1).unwrap();
+        assert!(body.nearest_exit(out).is_none(), "{out}");
+        assert_eq!(all.way_out(3, Vec3::new(0.02, 0.5, 0.5), 1.0), None);
+        assert_eq!(all.way_out(3, Vec3::new(1.02, 0.5, 0.5), 0.1), None);
     }
 
     /// A ball that rests while `obstacle` moves for one sub-step of a second.

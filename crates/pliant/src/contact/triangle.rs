@@ -28,6 +28,20 @@ pub struct ClosestPoint {
     pub feature: Feature,
 }
 
+/// True if a triangle is so long and thin that its closest points are found in double
+/// precision.
+pub(crate) fn is_sliver([a, b, c]: [Vec3; 3]) -> bool {
+    let (ab, ac) = (b - a, c - a);
+    is_thin(ab, ac, ab.cross(ac))
+}
+
+#[inline(always)]
+fn is_thin(ab: Vec3, ac: Vec3, normal: Vec3) -> bool {
+    const THIN: f32 = 1.0 / (SLIVER_ASPECT * SLIVER_ASPECT);
+    let longest2 = ab.length_squared().max(ac.length_squared());
+    normal.length_squared() <= THIN * longest2 * longest2
+}
+
 /// The point of the triangle nearest to `p`.
 ///
 /// The projection of `p` lies inside where its three edge areas
@@ -40,10 +54,7 @@ pub fn closest_point(p: Vec3, [a, b, c]: [Vec3; 3]) -> ClosestPoint {
     let ac = c - a;
     let ap = p - a;
     let n = ab.cross(ac);
-    let n2 = n.length_squared();
-    let longest2 = ab.length_squared().max(ac.length_squared());
-    const THIN: f32 = 1.0 / (SLIVER_ASPECT * SLIVER_ASPECT);
-    if n2 <= THIN * longest2 * longest2 {
+    if is_thin(ab, ac, n) {
         return closest_point_sliver(p, [a, b, c]);
     }
     let bc = c - b;

@@ -5,7 +5,8 @@
 //! the surface of every body is one more obstacle, its skin; `bodies.rs` holds the
 //! velocities of all bodies while liquids push them (`fluid/yielding.rs`), `answer.rs`
 //! how they give way, `soft_step.rs` has what is different for soft bodies; `contact.rs`
-//! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts.
+//! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts,
+//! `splinters.rs` leads particles out of what has torn.
 //! `gauss.rs` is another way: boundary particles on the surfaces (Müller et al. 2004).
 //! `exchange.rs` keeps the books of momentum.
 
@@ -18,6 +19,7 @@ mod exchange;
 mod gauss;
 mod liquid_contact;
 mod soft_step;
+mod splinters;
 mod step;
 
 pub use blade::Stroke;

@@ -61,6 +61,11 @@ impl Skins {
             .map(move |(k, o)| (first + k, o))
     }
 
+    /// The number among the obstacles of the first skin.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
     /// The number among the obstacles of a rigid body's skin.
     pub fn of_rigid(&self, index: usize) -> Option<usize> {
         self.place_of(|owner| *owner == Owner::Rigid(index))

@@ -349,6 +349,7 @@ impl Fluid {
             ],
             id: &self.id[..n],
             inverse_mass: &self.inverse_mass[..n],
+            side: &self.side[..n],
             walls: &self.walls,
         }
     }
@@ -578,6 +579,7 @@ pub(crate) struct Motion<'a> {
     pub acceleration: [&'a mut [f32]; 3],
     pub id: &'a [u32],
     pub inverse_mass: &'a [f32],
+    pub side: &'a [u32],
     pub walls: &'a Walls,
 }
 

@@ -87,6 +87,10 @@ impl Lanes for Avx2 {
         unsafe { _mm256_movemask_ps(m) != 0 }
     }
     #[inline(always)]
+    fn bits(self, m: __m256) -> u32 {
+        unsafe { _mm256_movemask_ps(m) as u32 }
+    }
+    #[inline(always)]
     fn keep(self, a: __m256, m: __m256) -> __m256 {
         unsafe { _mm256_and_ps(a, m) }
     }

@@ -7,10 +7,12 @@ use rayon::prelude::*;
 
 use super::bvh_build::{Node, STACK, Split, build};
 use super::gathered::{Gathered, Segment};
+use super::leaf_packet::{LeafPacket, Nearest};
 use super::{Crossing, MeshNormals, SurfacePoint, TriangleIndex};
 use crate::contact::triangle::Feature;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
+use crate::simd::{Lanes, dispatch};
 
 /// A bounding volume hierarchy. It answers queries of any radius, finds the
 /// closest point of the whole mesh and, for closed meshes, tells inside from outside.
@@ -35,6 +37,8 @@ pub struct Bvh {
     nodes: Vec<Node>,
     /// In the order of the leaves.
     triangles: Vec<Gathered>,
+    /// The same, one for every leaf.
+    packets: Vec<LeafPacket>,
     /// Made when first asked for; `None` if the mesh is open.
     normals: OnceLock<Option<MeshNormals>>,
 }
@@ -49,17 +53,6 @@ impl Node {
         // At most one of the two differences is positive on each axis.
         let outside = (self.min - p).max(p - self.max).max(Vec3::ZERO);
         outside.length_squared()
-    }
-
-    #[inline]
-    fn is_leaf(&self) -> bool {
-        self.count > 0
-    }
-
-    /// False for the root of an empty mesh; no other node has the root for a child.
-    #[inline]
-    fn has_children(&self) -> bool {
-        self.first > 0
     }
 }
 
@@ -119,8 +112,11 @@ impl Bvh {
             .map(|t| Gathered::of(&mesh, t))
             .collect();
         let (nodes, triangles) = build(&gathered, split);
+        let leaves = nodes.iter().filter(|n| n.is_leaf());
+        let packets = leaves.map(|n| LeafPacket::new(&triangles[n.triangles()]));
         Bvh {
             mesh,
+            packets: packets.collect(),
             nodes,
             triangles,
             normals: OnceLock::new(),
@@ -145,6 +141,7 @@ impl Bvh {
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
             let bounds = if node.is_leaf() {
+                self.packets[node.leaf()] = LeafPacket::new(self.leaf(&node));
                 Aabb::of(self.leaf(&node).iter().flat_map(|t| t.corners))
             } else if node.has_children() {
                 let [a, b] = [node.first, node.first + 1].map(|c| self.nodes[c as usize]);
@@ -171,53 +168,28 @@ impl Bvh {
 
     #[inline]
     fn leaf(&self, node: &Node) -> &[Gathered] {
-        &self.triangles[node.first as usize..(node.first + node.count) as usize]
+        &self.triangles[node.triangles()]
     }
 
     /// The point of the mesh nearest to `p`, if it is within `max_distance`
     /// (which may be infinite), and what it lies on. Of equally near triangles
     /// the one with the lowest number is taken.
     pub fn closest(&self, p: Vec3, max_distance: f32) -> Option<(SurfacePoint, Feature)> {
-        let mut best: Option<(SurfacePoint, Feature)> = None;
-        let mut best_d2 = max_distance * max_distance;
-        let mut stack = [(0.0f32, 0u32); STACK];
-        let mut len = 1;
-        while len > 0 {
-            len -= 1;
-            let (d2, index) = stack[len];
-            if d2 > best_d2 * BOX_SLACK {
-                continue;
-            }
-            let node = &self.nodes[index as usize];
-            if node.is_leaf() {
-                for t in self.leaf(node) {
-                    if t.is_beyond(p, best_d2) {
-                        continue;
-                    }
-                    let (found, feature, d2) = t.closest(p);
-                    let nearer = match best {
-                        None => d2 <= best_d2,
-                        Some((b, _)) => d2 < best_d2 || (d2 == best_d2 && t.id < b.triangle),
-                    };
-                    if nearer {
-                        best_d2 = d2;
-                        best = Some((found, feature));
-                    }
-                }
-            } else if node.has_children() {
-                let near = &self.nodes[node.first as usize];
-                let far = &self.nodes[node.first as usize + 1];
-                let mut a = (near.distance_squared(p), node.first);
-                let mut b = (far.distance_squared(p), node.first + 1);
-                if a.0 > b.0 {
-                    (a, b) = (b, a);
-                }
-                stack[len] = b;
-                stack[len + 1] = a;
-                len += 2;
-            }
-        }
-        best
+        let mut nearest = None;
+        self.find_closest(p, max_distance, &mut nearest);
+        let (found, feature, _) = self.triangles[nearest?].closest(p);
+        Some((found, feature))
+    }
+
+    /// The place, in the order of the leaves, of the triangle nearest to `p`.
+    fn find_closest(&self, p: Vec3, max_distance: f32, nearest: &mut Option<usize>) {
+        let tree = self;
+        dispatch!(find_closest(
+            tree: &Bvh,
+            p: Vec3,
+            max_distance: f32,
+            nearest: &mut Option<usize>,
+        ));
     }
 
     fn normals(&self) -> Option<&MeshNormals> {
@@ -260,41 +232,13 @@ impl TriangleIndex for Bvh {
     }
 
     fn for_each_within(&self, center: Vec3, radius: f32, visit: &mut dyn FnMut(SurfacePoint)) {
-        let r2 = radius * radius;
-        let limit = r2 * BOX_SLACK;
-        let mut stack = [0u32; STACK];
-        let mut len = 0;
-        let mut node = &self.nodes[0];
-        loop {
-            if node.is_leaf() {
-                for t in self.leaf(node) {
-                    if let Some(found) = t.within(center, r2) {
-                        visit(found);
-                    }
-                }
-            } else if node.has_children() {
-                let left = &self.nodes[node.first as usize];
-                let right = &self.nodes[node.first as usize + 1];
-                let near_right = right.distance_squared(center) <= limit;
-                if left.distance_squared(center) <= limit {
-                    if near_right {
-                        stack[len] = node.first + 1;
-                        len += 1;
-                    }
-                    node = left;
-                    continue;
-                }
-                if near_right {
-                    node = right;
-                    continue;
-                }
-            }
-            if len == 0 {
-                return;
-            }
-            len -= 1;
-            node = &self.nodes[stack[len] as usize];
-        }
+        let tree = self;
+        dispatch!(walk(
+            tree: &Bvh,
+            center: Vec3,
+            radius: f32,
+            visit: &mut dyn FnMut(SurfacePoint),
+        ));
     }
 
     fn first_crossing(&self, from: Vec3, to: Vec3) -> Option<Crossing> {
@@ -340,6 +284,101 @@ impl TriangleIndex for Bvh {
         let normals = self.normals.get().and_then(Option::as_ref);
         size_of_val(&*self.nodes)
             + size_of_val(&*self.triangles)
+            + size_of_val(&*self.packets)
             + normals.map_or(0, MeshNormals::bytes)
+    }
+}
+
+/// Visits the nearest places of all triangles within `radius` of `center`.
+#[inline(always)]
+fn walk<L: Lanes>(
+    l: L,
+    tree: &Bvh,
+    center: Vec3,
+    radius: f32,
+    visit: &mut dyn FnMut(SurfacePoint),
+) {
+    let r2 = radius * radius;
+    let limit = r2 * BOX_SLACK;
+    let mut found = Nearest::default();
+    let mut stack = [0u32; STACK];
+    let mut len = 0;
+    let mut node = &tree.nodes[0];
+    loop {
+        if node.is_leaf() {
+            let triangles = tree.leaf(node);
+            tree.packets[node.leaf()].within(l, triangles, center, r2, &mut found);
+            for lane in found.lanes() {
+                visit(found.place(lane, triangles[lane].id));
+            }
+        } else if node.has_children() {
+            let left = &tree.nodes[node.first as usize];
+            let right = &tree.nodes[node.first as usize + 1];
+            let near_right = right.distance_squared(center) <= limit;
+            if left.distance_squared(center) <= limit {
+                if near_right {
+                    stack[len] = node.first + 1;
+                    len += 1;
+                }
+                node = left;
+                continue;
+            }
+            if near_right {
+                node = right;
+                continue;
+            }
+        }
+        if len == 0 {
+            return;
+        }
+        len -= 1;
+        node = &tree.nodes[stack[len] as usize];
+    }
+}
+
+/// Finds the triangle nearest to `p` within `max_distance`; of equally near ones the one with
+/// the lowest number.
+#[inline(always)]
+fn find_closest<L: Lanes>(
+    l: L,
+    tree: &Bvh,
+    p: Vec3,
+    max_distance: f32,
+    nearest: &mut Option<usize>,
+) {
+    let mut best_d2 = max_distance * max_distance;
+    let mut found = Nearest::default();
+    let mut stack = [(0.0f32, 0u32); STACK];
+    let mut len = 1;
+    while len > 0 {
+        len -= 1;
+        let (d2, index) = stack[len];
+        if d2 > best_d2 * BOX_SLACK {
+            continue;
+        }
+        let node = &tree.nodes[index as usize];
+        if node.is_leaf() {
+            let triangles = tree.leaf(node);
+            tree.packets[node.leaf()].within(l, triangles, p, best_d2, &mut found);
+            for lane in found.lanes() {
+                let d2 = found.squared(lane);
+                let lower = |k: usize| triangles[lane].id < tree.triangles[k].id;
+                if d2 < best_d2 || (d2 == best_d2 && nearest.is_none_or(lower)) {
+                    best_d2 = d2;
+                    *nearest = Some(node.first as usize + lane);
+                }
+            }
+        } else if node.has_children() {
+            let near = &tree.nodes[node.first as usize];
+            let far = &tree.nodes[node.first as usize + 1];
+            let mut a = (near.distance_squared(p), node.first);
+            let mut b = (far.distance_squared(p), node.first + 1);
+            if a.0 > b.0 {
+                (a, b) = (b, a);
+            }
+            stack[len] = b;
+            stack[len + 1] = a;
+            len += 2;
+        }
     }
 }

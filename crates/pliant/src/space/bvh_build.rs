@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use super::gathered::Gathered;
 use crate::math::Aabb;
+use crate::simd::WIDTH;
 
 /// How a set of triangles is divided in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -15,18 +16,48 @@ pub enum Split {
     LongestSide,
 }
 
-/// A box and what is in it: children `first` and `first + 1` if `count` is 0,
-/// otherwise the triangles `first..first + count`.
+/// A box and what is in it: children `first` and `first + 1` if it has no triangles,
+/// otherwise the triangles from `first` on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Node {
     pub min: Vec3,
     pub first: u32,
     pub max: Vec3,
-    pub count: u32,
+    /// Number of triangles, and above [`COUNT_BITS`] the number of the leaf.
+    count: u32,
 }
 
-pub(super) const LEAF: usize = 4;
+impl Node {
+    #[inline]
+    pub fn is_leaf(&self) -> bool {
+        self.count > 0
+    }
+
+    /// False for the root of an empty mesh; no other node has the root for a child.
+    #[inline]
+    pub fn has_children(&self) -> bool {
+        self.first > 0
+    }
+
+    /// The triangles of a leaf.
+    #[inline]
+    pub fn triangles(&self) -> std::ops::Range<usize> {
+        let first = self.first as usize;
+        first..first + (self.count & (1 << COUNT_BITS) - 1) as usize
+    }
+
+    /// Which of the leaves it is, in the order of the nodes.
+    #[inline]
+    pub fn leaf(&self) -> usize {
+        (self.count >> COUNT_BITS) as usize
+    }
+}
+
+const COUNT_BITS: u32 = 4;
+
+/// As many triangles as are looked at in one go.
+pub(super) const LEAF: usize = WIDTH;
 const BINS: usize = 16;
 /// Below this depth sets are halved by count, so that no tree is deeper than
 /// this plus the bits of a triangle number.
@@ -71,6 +102,10 @@ pub(super) fn build(triangles: &[Gathered], split: Split) -> (Vec<Node>, Vec<Gat
         open.push((children + 1, first + middle, end, depth + 1));
         open.push((children, first, first + middle, depth + 1));
     }
+    let leaves = nodes.iter_mut().filter(|n| n.is_leaf());
+    for (number, leaf) in leaves.enumerate() {
+        leaf.count |= (number as u32) << COUNT_BITS;
+    }
     let ordered = items.iter().map(|i| triangles[i.id as usize]).collect();
     (nodes, ordered)
 }
@@ -87,25 +122,15 @@ fn leaf(set: &[Item], first: usize) -> Node {
 
 /// Sorts the set into two parts and returns the size of the first; `None` keeps a leaf.
 fn divide(set: &mut [Item], split: Split, depth: u32) -> Option<usize> {
-    if set.len() <= 1 {
-        return None;
-    }
-    let small = set.len() <= LEAF;
-    if small && split == Split::LongestSide {
+    if set.len() <= LEAF {
         return None;
     }
     let centers = Aabb::of(set.iter().map(|i| i.center));
-    if split == Split::SurfaceArea && depth < CAREFUL_DEPTH {
-        match cheapest_plane(set, &centers) {
-            Some(plane) if !small || plane.cost < set.len() as f32 => {
-                let middle = partition(set, |i| plane.is_below(i.center));
-                return Some(middle);
-            }
-            _ if small => return None,
-            _ => {}
-        }
-    } else if small {
-        return None;
+    if split == Split::SurfaceArea
+        && depth < CAREFUL_DEPTH
+        && let Some(plane) = cheapest_plane(set, &centers)
+    {
+        return Some(partition(set, |i| plane.is_below(i.center)));
     }
     let size = centers.size();
     let axis = (0..3)

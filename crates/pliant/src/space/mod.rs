@@ -22,6 +22,7 @@ mod hash_modulo;
 mod hash_primes;
 mod height_index;
 mod kd_tree;
+mod leaf_packet;
 mod mesh_normals;
 mod nearest_cells;
 mod octree;
