@@ -9,7 +9,7 @@
 //! Triangles: every structure answers through [`TriangleIndex`]; [`NearestCells`]
 //! answers only which point is nearest, and is what liquids ask.
 
-mod box_hash;
+mod box_sweep;
 mod brute;
 mod buckets;
 mod bvh;
@@ -36,7 +36,7 @@ mod triangle_hash;
 #[cfg(test)]
 mod triangle_index_tests;
 
-pub(crate) use box_hash::BoxHash;
+pub(crate) use box_sweep::BoxSweep;
 pub use bvh::Bvh;
 pub use bvh_build::Split;
 pub use height_index::HeightIndex;

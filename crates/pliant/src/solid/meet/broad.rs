@@ -83,6 +83,7 @@ impl Broad {
         };
         let all = self.candidates.pairs.par_iter().with_min_len(CHUNK);
         self.pairs = all.filter(can).copied().collect();
+        self.pairs.sort_unstable_by_key(Pair::order);
     }
 
     /// True if places at the end of the step are about where they were thought to be.
@@ -140,7 +141,7 @@ impl Broad {
     /// a body back over what is outside of it, and those that are flat cannot tell.
     fn keep_inside(&mut self, mut found: Vec<Inside>, views: &[View<'_>]) {
         let key = |i: &Inside| [i.body, i.point, i.other];
-        found.sort_by_key(key);
+        found.sort_unstable_by_key(|i| (key(i), i.tet));
         found.dedup_by_key(|i| key(i));
         found.retain(|i| {
             let place = views[i.body as usize].from[i.point as usize];

@@ -41,6 +41,15 @@ pub(super) struct Nearest {
 }
 
 impl Pair {
+    /// What pairs are sorted by.
+    pub fn order(&self) -> [u32; 5] {
+        let [a, b] = self.bodies;
+        match self.kind {
+            Kind::Face { point, triangle } => [a, b, 0, triangle, point],
+            Kind::Edges { own, other } => [a, b, 1, own, other],
+        }
+    }
+
     /// Where the two parts are nearest, with their points at these places.
     #[inline]
     pub fn nearest(&self, places: [Vec3; 4]) -> Nearest {
