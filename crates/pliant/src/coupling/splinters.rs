@@ -27,7 +27,7 @@ impl World {
         }
         let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
         for (_, fluid) in self.fluids.iter_mut() {
-            let (near, radius) = (fluid.settings().spacing, fluid.contact_radius());
+            let (near, radius) = (0.5 * fluid.settings().spacing, fluid.contact_radius());
             let Motion {
                 position: [x, y, z],
                 side,
@@ -44,6 +44,7 @@ impl World {
                 .into_par_iter()
                 .for_each(|(x, y, z, side, walls)| {
                     for i in 0..x.len() {
+                        // What rests on a body is about this far from it.
                         let touches = |number: u32| {
                             let mut walls = walls.of(i).iter();
                             walls.any(|m| m.obstacle == number && m.wall.distance < near)

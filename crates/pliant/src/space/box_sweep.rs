@@ -44,34 +44,12 @@ impl BoxSweep {
         }
     }
 
-    /// The items in the order of their places.
-    pub fn items(&self) -> &[u32] {
-        &self.item
-    }
-
-    /// Changes the box at a place; only [`BoxSweep::for_each_over`] may be asked after that.
-    pub fn change(&mut self, place: usize, to: &Aabb) {
-        for k in 0..3 {
-            self.low[k][place] = to.min[k];
-            self.high[k][place] = to.max[k];
-        }
-    }
-
     /// The box at a place.
-    pub fn at(&self, place: usize) -> Aabb {
+    fn at(&self, place: usize) -> Aabb {
         let [min, max] = [&self.low, &self.high].map(|e| [e[0][place], e[1][place], e[2][place]]);
         Aabb {
             min: min.into(),
             max: max.into(),
-        }
-    }
-
-    /// Calls `visit` with every item whose box overlaps this one; `found` is room to work in.
-    pub fn for_each_over(&self, bounds: &Aabb, found: &mut Vec<u32>, mut visit: impl FnMut(u32)) {
-        found.clear();
-        self.scan(0..self.item.len(), bounds, found);
-        for &place in &*found {
-            visit(self.item[place as usize]);
         }
     }
 
@@ -104,7 +82,11 @@ impl BoxSweep {
                 let bounds = self.at(place);
                 let (low, high) = (bounds.min[self.axis], bounds.max[self.axis]);
                 found.clear();
-                other.scan(other.begins_before(low)..other.begins_by(high), &bounds, found);
+                other.scan(
+                    other.begins_before(low)..other.begins_by(high),
+                    &bounds,
+                    found,
+                );
                 let items = found.iter().map(|&q| other.item[q as usize]);
                 out.extend(items.filter_map(|theirs| make(self.item[place], theirs)));
             }
@@ -132,7 +114,11 @@ impl BoxSweep {
             .into_par_iter()
             .map(|c| {
                 let mut out = Vec::new();
-                work(c * CHUNK..((c + 1) * CHUNK).min(n), &mut out, &mut Vec::new());
+                work(
+                    c * CHUNK..((c + 1) * CHUNK).min(n),
+                    &mut out,
+                    &mut Vec::new(),
+                );
                 out
             })
             .collect();
@@ -226,25 +212,6 @@ mod tests {
             let all = (0..n).flat_map(|i| (0..b.len() as u32).map(move |k| (i, k)));
             let over = |&(i, k): &(u32, u32)| a[i as usize].overlaps(&b[k as usize]);
             prop_assert_eq!(found, all.filter(over).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn changed_boxes_are_found_where_they_are(mut a in boxes(), by in -1f32..1.0) {
-            let mut sweep = sorted(&a, 0);
-            let places: Vec<u32> = sweep.items().to_vec();
-            for (place, &i) in places.iter().enumerate().step_by(3) {
-                let moved = &mut a[i as usize];
-                moved.min += by;
-                moved.max += by;
-                sweep.change(place, moved);
-                prop_assert_eq!(sweep.at(place), *moved);
-            }
-            let around = Aabb { min: Vec3::splat(0.3), max: Vec3::splat(0.6) };
-            let mut found = Vec::new();
-            sweep.for_each_over(&around, &mut Vec::new(), |i| found.push(i));
-            found.sort_unstable();
-            let over = |&i: &u32| a[i as usize].overlaps(&around);
-            prop_assert_eq!(found, (0..a.len() as u32).filter(over).collect::<Vec<_>>());
         }
     }
 }

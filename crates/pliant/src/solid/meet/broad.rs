@@ -1,14 +1,18 @@
 //! Which parts of surfaces are near enough to touch in a step.
 //!
-//! Of the parts that `candidates.rs` lists, those that are near each other or on their
-//! way to meet, and the points that are inside of tetrahedra.
+//! Where the boxes around their ways overlap, points can touch triangles and edges can touch
+//! edges, if they are near each other or on their way to meet; and points may be inside of
+//! tetrahedra, if something has let them slip. All of it is looked for anew in every step: that
+//! costs less than lists that last for several, which have to reach as far as splinters fly.
+//! What is hardly bent does not meet its own piece (`calm.rs`): such parts of the largest piece
+//! look only for all others, so that a body that is whole has nothing to look for.
 
 use glam::Vec3;
-use rayon::prelude::*;
 
-use super::candidates::{Candidates, MaybeInside, WAYS};
+use super::calm::Calm;
 use super::find::{LEAST, faces};
-use super::pair::Pair;
+use super::pair::{Kind, Pair};
+use super::parts::{AllParts, widest};
 use super::skin::View;
 use super::winding::winding;
 use super::{APART, NEAR};
@@ -16,9 +20,6 @@ use super::{APART, NEAR};
 /// The end of a point may be this share of its way from where it was thought to be, and its
 /// thickness, before what can touch is looked for again.
 const SLACK: f32 = 0.25;
-
-/// Pairs per task.
-const CHUNK: usize = 512;
 
 /// A point inside a body.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,10 @@ pub(super) struct Inside {
 /// What can touch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Broad {
-    candidates: Candidates,
+    /// The parts of the largest piece that cannot meet each other, and all others.
+    largest: AllParts,
+    others: AllParts,
+    calm: Calm,
     /// All pairs that can touch.
     pub pairs: Vec<Pair>,
     /// Points that are inside of a body, by body, point and other body.
@@ -47,11 +51,6 @@ pub(super) struct Broad {
 }
 
 impl Broad {
-    /// Forgets what was near.
-    pub fn forget(&mut self) {
-        self.candidates.clear();
-    }
-
     /// Finds what can touch in this step.
     pub fn find(&mut self, views: &[View<'_>]) {
         self.pairs.clear();
@@ -68,22 +67,70 @@ impl Broad {
         if self.partners.iter().all(Vec::is_empty) {
             return;
         }
-        let needed: Vec<f32> = (0..views.len())
-            .map(|b| self.reach(views, &moving, b))
-            .collect();
-        self.candidates.renew(views, &self.partners, &needed);
-        let inside = self.find_inside(views);
-        self.keep_inside(inside, views);
-        let partners = &self.partners;
-        let can = |pair: &&Pair| {
-            let [a, b] = pair.bodies;
-            partners[b as usize].contains(&(a as usize))
-                && boxes_can_touch(pair, views, &moving)
-                && can_touch(pair, views, &moving)
+        let reach = |body: usize, i: usize| {
+            let way = moving[body].own_way[i];
+            way + moving[body].reach(&views[body], way)
         };
-        let all = self.candidates.pairs.par_iter().with_min_len(CHUNK);
-        self.pairs = all.filter(can).copied().collect();
-        self.pairs.sort_unstable_by_key(Pair::order);
+        self.calm = Calm::find(views, reach);
+        let (calm, partners) = (&self.calm, &self.partners);
+        let largest = calm.largest_piece(views);
+        let is_largest = |body: usize, points: &[u32]| {
+            let piece = |i: u32| (body, views[body].skin.piece[i as usize]);
+            largest == Some(piece(points[0])) && calm.are(body, points)
+        };
+        let axis = widest(views);
+        let asked =
+            |body: usize, points: &[u32]| !partners[body].is_empty() && !is_largest(body, points);
+        self.others.build(views, &moving, axis, asked);
+        if self.others.points.is_empty() {
+            return;
+        }
+        self.largest.build(views, &moving, axis, is_largest);
+        let all = [
+            (&self.others, &self.others),
+            (&self.others, &self.largest),
+            (&self.largest, &self.others),
+        ];
+        let (mut pairs, mut inside) = (Vec::new(), Vec::new());
+        let can = |pair: Pair| self.can_meet(&pair, views, &moving).then_some(pair);
+        for (own, other) in all {
+            let (points, triangles) = (&own.points, &other.triangles);
+            pairs.extend(points.sweep.pairs_with(&triangles.sweep, |p, t| {
+                can(face(views, points.item(p), triangles.item(t)))
+            }));
+            let tets = &other.tets;
+            inside.extend(points.sweep.pairs_with(&tets.sweep, |p, t| {
+                self.find_inside(views, points.item(p), tets.item(t))
+            }));
+        }
+        let (own, other) = (&self.others.edges, &self.largest.edges);
+        let edges = |(a, b): ((u32, u32), (u32, u32))| can(edge_pair(views, a.min(b), a.max(b)));
+        pairs.extend(own.sweep.pairs(|a, b| edges((own.item(a), own.item(b)))));
+        let with_largest = |a, b| edges((own.item(a), other.item(b)));
+        pairs.extend(own.sweep.pairs_with(&other.sweep, with_largest));
+        pairs.sort_unstable_by_key(Pair::order);
+        self.pairs = pairs;
+        self.keep_inside(inside, views);
+    }
+
+    /// True if two parts of a body can never touch, or not in this step.
+    fn never_meet(&self, view: &View<'_>, body: u32, own: &[u32], other: &[u32]) -> bool {
+        let piece = |points: &[u32]| view.skin.piece[points[0] as usize];
+        let calm = |points: &[u32]| self.calm.are(body as usize, points);
+        piece(own) == piece(other) && calm(own) && calm(other) || one_part(view, own, other)
+    }
+
+    /// True if bodies can reach each other and two parts of them can touch.
+    fn can_meet(&self, pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
+        let [a, b] = pair.bodies;
+        let [own, other] = pair.parts();
+        if !self.partners[b as usize].contains(&(a as usize)) {
+            return false;
+        }
+        if a == b && self.never_meet(&views[a as usize], a, own, other) {
+            return false;
+        }
+        can_touch(pair, views, moving)
     }
 
     /// True if places at the end of the step are about where they were thought to be.
@@ -100,41 +147,30 @@ impl Broad {
         !self.inside.is_empty() && self.inside.iter().any(both)
     }
 
-    /// How far from a part of a body its partners' parts can be for [`can_touch`], if their
-    /// points go no other way than their bodies.
-    fn reach(&self, views: &[View<'_>], moving: &[Moving], body: usize) -> f32 {
-        let view = &views[body];
-        let reach = |&p: &usize| {
-            let other = &views[p];
-            NEAR * (view.solid.thickness + other.solid.thickness)
-                + 2.0 * view.way.distance(other.way)
-                + moving[body].slack(0.0)
-                + moving[p].slack(0.0)
+    /// A point that is in a tetrahedron of a body that it can reach.
+    fn find_inside(
+        &self,
+        views: &[View<'_>],
+        (body, point): (u32, u32),
+        (other, tet): (u32, u32),
+    ) -> Option<Inside> {
+        let point = views[body as usize].solid.skin[point as usize];
+        let view = &views[other as usize];
+        let corners = view.solid.mesh.tets[tet as usize];
+        if !self.partners[other as usize].contains(&(body as usize))
+            || body == other && self.never_meet(view, body, &[point], &corners)
+        {
+            return None;
+        }
+        let place = views[body as usize].from[point as usize];
+        let inside = Inside {
+            body,
+            point,
+            other,
+            tet,
+            weights: weights_inside(place, corners.map(|i| view.from[i as usize]))?,
         };
-        self.partners[body].iter().map(reach).fold(0.0, f32::max)
-    }
-
-    /// The points that are in tetrahedra of bodies that they can reach.
-    fn find_inside(&self, views: &[View<'_>]) -> Vec<Inside> {
-        let held = |maybe: &MaybeInside| {
-            let other = &views[maybe.other as usize];
-            if !self.partners[maybe.other as usize].contains(&(maybe.body as usize)) {
-                return None;
-            }
-            let tet = other.solid.mesh.tets[maybe.tet as usize];
-            let place = views[maybe.body as usize].from[maybe.point as usize];
-            let inside = Inside {
-                body: maybe.body,
-                point: maybe.point,
-                other: maybe.other,
-                tet: maybe.tet,
-                weights: weights_inside(place, tet.map(|i| other.from[i as usize]))?,
-            };
-            let itself = maybe.body == maybe.other;
-            (!itself || !same_part_inside(other, &inside)).then_some(inside)
-        };
-        let all = self.candidates.inside.par_iter().with_min_len(CHUNK);
-        all.filter_map(held).collect()
+        (body != other || !same_part_inside(view, &inside)).then_some(inside)
     }
 
     /// Keeps points that are inside by the surface too. Tetrahedra that are inside out fold
@@ -155,7 +191,7 @@ impl Broad {
 }
 
 /// How the points of a body move.
-struct Moving {
+pub(super) struct Moving {
     /// How far they go besides the way of all, in metres.
     own_way: Vec<f32>,
     /// How far the end of a point that goes the way of all may be from where it was thought to
@@ -176,8 +212,14 @@ impl Moving {
         self.least_slack + SLACK * own_way
     }
 
+    /// How far a part that goes this far may be from one that it touches, but for its way;
+    /// that of the other comes to it. In metres.
+    pub fn reach(&self, view: &View<'_>, own_way: f32) -> f32 {
+        NEAR * view.solid.thickness + self.slack(own_way)
+    }
+
     /// The longest own way of some points.
-    fn own_way(&self, points: &[u32]) -> f32 {
+    pub fn own_way(&self, points: &[u32]) -> f32 {
         let ways = points.iter().map(|&i| self.own_way[i as usize]);
         ways.fold(0.0, f32::max)
     }
@@ -201,33 +243,32 @@ fn partners(views: &[View<'_>], moving: &[Moving]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// False if the boxes around the parts tell that [`can_touch`] is false.
-fn boxes_can_touch(pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
-    let (mut low, mut high) = ([Vec3::INFINITY; 2], [Vec3::NEG_INFINITY; 2]);
-    for (k, &point) in pair.points.iter().enumerate() {
-        let side = pair.side(k);
-        let (body, point) = (pair.bodies[side] as usize, point as usize);
-        let place = views[body].from[point];
-        low[side] = low[side].min(place);
-        high[side] = high[side].max(place);
+/// A point of the skin and a triangle, given by their bodies and numbers.
+fn face(views: &[View<'_>], point: (u32, u32), triangle: (u32, u32)) -> Pair {
+    let number = views[point.0 as usize].solid.skin[point.1 as usize];
+    let [a, b, c] = views[triangle.0 as usize].solid.surface[triangle.1 as usize];
+    Pair {
+        bodies: [point.0, triangle.0],
+        kind: Kind::Face {
+            point: number,
+            triangle: triangle.1,
+        },
+        points: [number, a, b, c],
     }
-    let [a, b] = pair.bodies.map(|b| &views[b as usize]);
-    let (way, slack) = own_ways(pair, moving);
-    // The way of each counts once, and at most as much again in the mean of both.
-    let reach = NEAR * (a.solid.thickness + b.solid.thickness)
-        + WAYS * way
-        + 2.0 * a.way.distance(b.way)
-        + slack;
-    let gap = (low[0] - high[1]).max(low[1] - high[0]).max(Vec3::ZERO);
-    gap.length_squared() <= 1.001 * reach * reach
 }
 
-/// The own ways of the two parts together, and their slack.
-fn own_ways(pair: &Pair, moving: &[Moving]) -> (f32, f32) {
-    let [a, b] = pair.bodies.map(|b| &moving[b as usize]);
-    let [own, other] = pair.parts();
-    let (own, other) = (a.own_way(own), b.own_way(other));
-    (own + other, a.slack(own) + b.slack(other))
+/// Two edges of the skin, given by their bodies and numbers.
+fn edge_pair(views: &[View<'_>], own: (u32, u32), other: (u32, u32)) -> Pair {
+    let ends = |(body, edge): (u32, u32)| views[body as usize].skin.edges[edge as usize].ends;
+    let [[a, b], [c, d]] = [ends(own), ends(other)];
+    Pair {
+        bodies: [own.0, other.0],
+        kind: Kind::Edges {
+            own: own.1,
+            other: other.1,
+        },
+        points: [a, b, c, d],
+    }
 }
 
 /// True if the parts can come near enough to each other, wherever they end within the
@@ -244,8 +285,11 @@ fn can_touch(pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
     let [a, b] = pair.bodies.map(|b| &views[b as usize]);
     let near = NEAR * (a.solid.thickness + b.solid.thickness);
     let nearest = pair.nearest(from);
-    let (_, slack) = own_ways(pair, moving);
-    if nearest.away.length() > near + way[0] + way[1] + slack {
+    let slack = [0, 1].map(|k| {
+        let moving = &moving[pair.bodies[k] as usize];
+        moving.slack(moving.own_way(pair.parts()[k]))
+    });
+    if nearest.away.length() > near + way[0] + way[1] + slack[0] + slack[1] {
         return false;
     }
     if pair.bodies[0] != pair.bodies[1] {
@@ -256,6 +300,15 @@ fn can_touch(pair: &Pair, views: &[View<'_>], moving: &[Moving]) -> bool {
     let folded = distance < LEAST * 2.0 * a.solid.thickness
         || faces(pair, views, nearest.away / distance, |view| view.from).is_none();
     !folded && !same_part(pair, a, nearest.weights)
+}
+
+/// At rest all places of the two parts of a body are too near each other to be met: what
+/// keeps them apart is the material. Parts that have a point in common cannot meet either.
+fn one_part(view: &View<'_>, own: &[u32], other: &[u32]) -> bool {
+    let rest = |i: u32| view.solid.mesh.points[i as usize];
+    let apart = APART * view.skin.edge;
+    let near = |i: u32, k: u32| rest(i).distance_squared(rest(k)) < apart * apart;
+    own.iter().any(|i| other.contains(i)) || own.iter().all(|&i| other.iter().all(|&k| near(i, k)))
 }
 
 /// At rest the two places of its own body are too near each other to be met: what keeps

@@ -1,8 +1,8 @@
 //! Contact of bodies with each other and with themselves.
 //!
 //! - `skin.rs`: a body as its contacts see it.
-//! - `pair.rs`: two parts of surfaces that can touch; `broad.rs`: which there are, of
-//!   those that `candidates.rs` keeps from step to step.
+//! - `pair.rs`: two parts of surfaces that can touch; `broad.rs`: which there are, by boxes
+//!   around them (`parts.rs`); `calm.rs`: what cannot touch itself.
 //! - `find.rs`: where they meet in a step; `swept.rs`: on the way there.
 //! - `stride.rs`: how long a step may be, so that they are found.
 //! - `touch.rs`: one contact: what it asks for, and what it remembers.
@@ -21,12 +21,13 @@
 
 mod apart;
 mod broad;
-mod candidates;
+mod calm;
 mod depth;
 mod find;
 mod group;
 mod joint;
 mod pair;
+mod parts;
 mod skin;
 mod stride;
 mod swept;
@@ -108,7 +109,6 @@ impl Meetings {
         if let Some(skin) = self.skins.get_mut(solid) {
             *skin = None;
         }
-        self.broad.forget();
         let gone = solid as u32;
         self.held.retain(|h| h.key[0] != gone && h.key[2] != gone);
         self.contacts.retain(|c| c.solid != gone && c.other != gone);
@@ -326,7 +326,6 @@ impl Meetings {
         self.held.clear();
         self.contacts.clear();
         self.starts.clear();
-        self.broad.forget();
         for _ in 0..from.count(44)? {
             let key = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
             let (mut slip, mut way) = ([0.0; 3], [0.0; 3]);

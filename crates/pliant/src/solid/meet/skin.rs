@@ -22,7 +22,10 @@ pub(super) struct Skin {
     pub edges: Vec<Edge>,
     /// How stiff the body is at each of its points, in N/m.
     pub stiffness: Vec<f32>,
-    /// What the piece of the body weighs to which each of its points belongs, in kg.
+    /// To which piece of the body each of its points belongs, and how many there are.
+    pub piece: Vec<u32>,
+    pub pieces: usize,
+    /// What the piece of each of its points weighs, in kg.
     pub weight: Vec<f32>,
 }
 
@@ -76,27 +79,38 @@ impl Skin {
                 }
             }
         }
+        let (piece, pieces) = pieces(solid);
         Skin {
             counts: counts(solid),
             edge,
             edges: edges_of(&solid.surface),
             stiffness,
-            weight: weights(solid),
+            weight: weights(solid, &piece, pieces),
+            piece,
+            pieces,
             rest: Bvh::build(Arc::new(mesh)),
         }
     }
 }
 
-fn weights(solid: &Solid) -> Vec<f32> {
-    let Body::Elastic(body) = &solid.body else {
-        return vec![solid.mass.iter().sum(); solid.len()];
-    };
-    let piece = |i: usize| body.stiffness.piece(i);
-    let mut pieces = vec![0.0; body.stiffness.pieces().max(1)];
-    for (i, mass) in solid.mass.iter().enumerate() {
-        pieces[piece(i)] += mass;
+/// The piece of every point, and how many there are.
+fn pieces(solid: &Solid) -> (Vec<u32>, usize) {
+    match &solid.body {
+        Body::Elastic(body) => {
+            let of = |i: usize| body.stiffness.piece(i) as u32;
+            let count = body.stiffness.pieces().max(1);
+            ((0..solid.len()).map(of).collect(), count)
+        }
+        Body::Springs(_) | Body::Matched(_) => (vec![0; solid.len()], 1),
     }
-    (0..solid.len()).map(|i| pieces[piece(i)]).collect()
+}
+
+fn weights(solid: &Solid, piece: &[u32], pieces: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; pieces];
+    for (&p, mass) in piece.iter().zip(&solid.mass) {
+        sums[p as usize] += mass;
+    }
+    piece.iter().map(|&p| sums[p as usize]).collect()
 }
 
 /// Every edge once, in the order of the triangles on its left; those of one triangle alone,
