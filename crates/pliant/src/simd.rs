@@ -1,20 +1,29 @@
 //! Eight f32 lanes for the hot loops, chosen at run time.
 //!
-//! A loop is written once, generic over [`Lanes`], and compiled twice: for AVX2
-//! and for any machine. Both do the same IEEE operations on the same lanes in
-//! the same order and neither fuses multiply and add, so the results are
+//! A loop is written once, generic over [`Lanes`], and compiled three times: for AVX-512,
+//! for AVX2 and for any machine. All do the same IEEE operations on the same lanes in
+//! the same order and none fuses multiply and add, so the results are
 //! bit-identical whatever the processor.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
 
 use glam::Vec3A;
 
 /// Number of lanes.
 pub(crate) const WIDTH: usize = 8;
+
+/// Four numbers of double precision, as they are gathered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct Row(pub [f64; 4]);
 
 /// Eight-lane arithmetic. Implementations are zero-sized tokens; holding one
 /// proves that the instructions are there.
@@ -25,6 +34,8 @@ pub(crate) trait Lanes: Copy {
     type M: Copy;
     /// Eight vectors of four numbers.
     type Q: Copy;
+    /// Sums of rows, in two parts.
+    type Rows: Copy;
 
     fn splat(self, v: f32) -> Self::F;
     /// Loads `a[i..i + 8]`.
@@ -102,20 +113,24 @@ pub(crate) trait Lanes: Copy {
         // SAFETY: there are eight.
         unsafe { self.gather_vectors(a, &[0, 1, 2, 3, 4, 5, 6, 7]) }
     }
-    /// `a[rows[0]]` in lanes 0 to 2 and `a[rows[1]]` in lanes 4 to 6; lanes 3 and 7 mean
-    /// nothing.
-    ///
-    /// # Safety
-    /// Both rows are below the length of `a`.
-    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F;
-    /// `v[0]` in lanes 0 to 3 and `v[1]` in lanes 4 to 7.
-    fn two_numbers(self, v: [f32; 2]) -> Self::F;
-    /// The same vector in lanes 0 to 2 and in 4 to 6.
-    fn twice(self, v: Vec3A) -> Self::F;
-    /// The sum of the vectors in lanes 0 to 2 and in 4 to 6.
-    fn both(self, v: Self::F) -> Vec3A;
     /// The vector of every lane.
     fn to_vectors(self, v: [Self::F; 3]) -> [Vec3A; WIDTH];
+    /// The sum of nothing.
+    fn no_rows(self) -> Self::Rows;
+    /// `Σ weights[m] a[rows[m]]`: of the even places and of the odd ones.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn weighted_rows(
+        self,
+        a: &[Row],
+        rows: &[u32; WIDTH],
+        weights: &[f32; WIDTH],
+    ) -> Self::Rows;
+    /// `sum + more`, or with `keep` false `0 + more`.
+    fn go_on(self, sum: Self::Rows, keep: bool, more: Self::Rows) -> Self::Rows;
+    /// The sum of both parts.
+    fn total(self, sum: Self::Rows) -> Row;
     /// The eight numbers of `a`.
     #[inline(always)]
     fn numbers(self, a: &[f32; WIDTH]) -> Self::F {
@@ -149,6 +164,7 @@ impl Lanes for Portable {
     type F = [f32; WIDTH];
     type M = [bool; WIDTH];
     type Q = [[f32; 4]; WIDTH];
+    type Rows = [[f64; 4]; 2];
 
     #[inline(always)]
     fn splat(self, v: f32) -> Self::F {
@@ -322,29 +338,39 @@ impl Lanes for Portable {
         out
     }
     #[inline(always)]
-    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F {
-        let [a, b] = [a[rows[0] as usize], a[rows[1] as usize]];
-        [a.x, a.y, a.z, 0.0, b.x, b.y, b.z, 0.0]
-    }
-    #[inline(always)]
-    fn two_numbers(self, [a, b]: [f32; 2]) -> Self::F {
-        [a, a, a, a, b, b, b, b]
-    }
-    #[inline(always)]
-    fn twice(self, v: Vec3A) -> Self::F {
-        [v.x, v.y, v.z, 0.0, v.x, v.y, v.z, 0.0]
-    }
-    #[inline(always)]
-    fn both(self, v: Self::F) -> Vec3A {
-        Vec3A::new(v[0] + v[4], v[1] + v[5], v[2] + v[6])
-    }
-    #[inline(always)]
     fn to_vectors(self, [x, y, z]: [Self::F; 3]) -> [Vec3A; WIDTH] {
         let mut out = [Vec3A::ZERO; WIDTH];
         for l in 0..WIDTH {
             out[l] = Vec3A::new(x[l], y[l], z[l]);
         }
         out
+    }
+    #[inline(always)]
+    fn no_rows(self) -> [[f64; 4]; 2] {
+        [[0.0; 4]; 2]
+    }
+    #[inline(always)]
+    unsafe fn weighted_rows(
+        self,
+        a: &[Row],
+        rows: &[u32; WIDTH],
+        weights: &[f32; WIDTH],
+    ) -> [[f64; 4]; 2] {
+        let one = |m: usize| a[rows[m] as usize].0.map(|v| f64::from(weights[m]) * v);
+        let four = |m: usize| {
+            let [a, b, c, d] = [one(m), one(m + 2), one(m + 4), one(m + 6)];
+            std::array::from_fn(|k| (a[k] + b[k]) + (c[k] + d[k]))
+        };
+        [four(0), four(1)]
+    }
+    #[inline(always)]
+    fn go_on(self, sum: [[f64; 4]; 2], keep: bool, more: [[f64; 4]; 2]) -> [[f64; 4]; 2] {
+        let sum = if keep { sum } else { self.no_rows() };
+        std::array::from_fn(|part| std::array::from_fn(|k| sum[part][k] + more[part][k]))
+    }
+    #[inline(always)]
+    fn total(self, [even, odd]: [[f64; 4]; 2]) -> Row {
+        Row(std::array::from_fn(|k| even[k] + odd[k]))
     }
 }
 
@@ -371,11 +397,18 @@ macro_rules! dispatch {
     ($f:ident ( $($arg:ident : $ty:ty),* $(,)? )) => {{
         #[cfg(target_arch = "x86_64")]
         {
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,bmi2,popcnt")]
+            fn with_avx512(lanes: $crate::simd::Avx512, $($arg: $ty),*) {
+                $f(lanes, $($arg),*)
+            }
             #[target_feature(enable = "avx2")]
             fn with_avx2(lanes: $crate::simd::Avx2, $($arg: $ty),*) {
                 $f(lanes, $($arg),*)
             }
-            if let Some(lanes) = $crate::simd::Avx2::detect() {
+            if let Some(lanes) = $crate::simd::Avx512::detect() {
+                // SAFETY: `detect` has found all of it.
+                unsafe { with_avx512(lanes, $($arg),*) }
+            } else if let Some(lanes) = $crate::simd::Avx2::detect() {
                 // SAFETY: `detect` has found AVX2.
                 unsafe { with_avx2(lanes, $($arg),*) }
             } else {
@@ -444,17 +477,23 @@ mod tests {
         for v in turned.into_iter().chain(l.vectors(&vectors)) {
             bits.extend(l.to_array(v).map(f32::to_bits));
         }
-        // SAFETY: both rows are below eight.
-        let two = unsafe { l.two_vectors(&vectors, [6, 1]) };
-        let scaled = l.mul(l.sub(two, l.twice(vectors[3])), l.two_numbers([a[0], b[1]]));
-        bits.extend(l.both(scaled).to_array().map(f32::to_bits));
+        let rows: Vec<Row> = sums.map(|s| Row(s.map(f64::from))).to_vec();
+        let weights = l.to_array(x);
+        // SAFETY: all rows are below six.
+        let first = unsafe { l.weighted_rows(&rows, &[5, 0, 3, 3, 1, 2, 4, 0], &weights) };
+        let more = unsafe { l.weighted_rows(&rows, &[1, 1, 2, 0, 5, 4, 3, 2], &weights) };
+        for keep in [false, true] {
+            let sum = l.go_on(l.go_on(l.no_rows(), true, first), keep, more);
+            for v in l.total(sum).0 {
+                bits.extend([v.to_bits() as u32, (v.to_bits() >> 32) as u32]);
+            }
+        }
         bits
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn avx2_and_portable_agree_to_the_bit() {
-        let Some(avx2) = Avx2::detect() else { return };
+    fn all_lanes_agree_to_the_bit() {
         let mut seed = 1u32;
         let mut next = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -463,7 +502,13 @@ mod tests {
         for _ in 0..1000 {
             let a: Vec<f32> = (0..8).map(|_| next()).collect();
             let b: Vec<f32> = (0..8).map(|_| next()).collect();
-            assert_eq!(exercise(avx2, &a, &b), exercise(Portable, &a, &b));
+            let portable = exercise(Portable, &a, &b);
+            if let Some(avx2) = Avx2::detect() {
+                assert_eq!(exercise(avx2, &a, &b), portable);
+            }
+            if let Some(avx512) = Avx512::detect() {
+                assert_eq!(exercise(avx512, &a, &b), portable);
+            }
         }
     }
 

@@ -10,6 +10,8 @@
 //! An image is never nearer than the particle itself, so images are found among the
 //! pairs.
 
+use std::ops::Range;
+
 use glam::Vec3A;
 use rayon::prelude::*;
 
@@ -95,32 +97,44 @@ impl ChunkImages {
         }
     }
 
-    /// Adds up `term` over the images that particle `k` of the chunk sees: first argument the
-    /// neighbour, second the gradient by its place or by the particle's own.
+    /// The images of every particle that sees any, as ranges.
     #[inline(always)]
-    fn sum_of(&self, k: usize, slopes: &[Vec3A], term: impl Fn(usize, Vec3A) -> Vec3A) -> Vec3A {
-        let range = self.start[k] as usize..self.start[k + 1] as usize;
-        let mut sum = Vec3A::ZERO;
-        // Most particles see none.
-        if !range.is_empty() {
-            for (&j, &slope) in self.neighbour[range.clone()].iter().zip(&slopes[range]) {
-                sum += term(j as usize, slope);
+    fn ranges(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let ends = self.start.windows(2).enumerate();
+        let ranges = ends.map(|(k, ends)| (k, ends[0] as usize..ends[1] as usize));
+        // Most chunks have none.
+        let some = if self.neighbour.is_empty() {
+            0
+        } else {
+            usize::MAX
+        };
+        ranges.take(some).filter(|(_, range)| !range.is_empty())
+    }
+
+    /// Adds the rates at which the images of particles are compressed by their neighbours'
+    /// motion; what their own does is in the gradient that the solver sums up.
+    #[inline(always)]
+    pub fn add_compression(&self, v: &[Vec3A], rates: &mut [f32]) {
+        for (k, range) in self.ranges() {
+            let mut sum = Vec3A::ZERO;
+            for (&j, &other) in self.neighbour[range.clone()].iter().zip(&self.other[range]) {
+                sum += other * v[j as usize];
             }
+            rates[k] += sum.element_sum();
         }
-        sum
     }
 
-    /// The rate at which the images of particle `k`, number `i` of all, are compressed.
+    /// Adds the gradients of the neighbours' pressures by the images, which have that of
+    /// their particles.
     #[inline(always)]
-    pub fn compression(&self, v: &[Vec3A], i: usize, k: usize) -> f32 {
-        let others = self.sum_of(k, &self.other, |j, other| other * v[j]);
-        (self.sum[k] * v[i] + others).element_sum()
-    }
-
-    /// The gradient of the pressure by the images, which have that of their particles.
-    #[inline(always)]
-    pub fn gradient(&self, p: &[f32], i: usize, k: usize) -> Vec3A {
-        p[i] * self.sum[k] + self.sum_of(k, &self.own, |j, own| p[j] * own)
+    pub fn add_gradients(&self, p: &[f32], gradients: &mut [Vec3A]) {
+        for (k, range) in self.ranges() {
+            let mut sum = Vec3A::ZERO;
+            for (&j, &own) in self.neighbour[range.clone()].iter().zip(&self.own[range]) {
+                sum += p[j as usize] * own;
+            }
+            gradients[k] += sum;
+        }
     }
 
     /// Finds the images that the particles from `first` on see.
