@@ -15,10 +15,17 @@ pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
 
-use glam::Vec3A;
+use std::ops::Range;
+
+use glam::{Vec3, Vec3A};
+
+use crate::math::Xyz;
 
 /// Number of lanes.
 pub(crate) const WIDTH: usize = 8;
+
+/// How many numbers [`Lanes::pack_near`] may write beyond those that it packs.
+pub(crate) const MOST_PACKED: usize = 16;
 
 /// Four numbers of double precision, as they are gathered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,6 +90,41 @@ pub(crate) trait Lanes: Copy {
         indices: &mut [u32],
         i: usize,
     ) -> usize;
+    /// Appends those of the points `range` that are nearer to `place` than the square root of
+    /// `reach`: squared distances and indices, from `values[i]` and `indices[i]` on. Returns
+    /// where they end; what follows, up to [`MOST_PACKED`], is overwritten.
+    ///
+    /// # Safety
+    /// The points are there, and seven more numbers behind each axis; `values` and `indices`
+    /// have room for all points and for [`MOST_PACKED`] more from `i` on.
+    #[inline(always)]
+    unsafe fn pack_near(
+        self,
+        points: Xyz<'_>,
+        range: Range<usize>,
+        (place, reach): (Vec3, f32),
+        (values, indices): (&mut [f32], &mut [u32]),
+        mut i: usize,
+    ) -> usize {
+        let [x, y, z] = place.to_array().map(|v| self.splat(v));
+        let reach = self.splat(reach);
+        for j in range.clone().step_by(WIDTH) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let dx = self.sub(x, self.load(points.x, j));
+                let dy = self.sub(y, self.load(points.y, j));
+                let dz = self.sub(z, self.load(points.z, j));
+                let across = self.add(self.mul(dx, dx), self.mul(dy, dy));
+                let squared = self.add(across, self.mul(dz, dz));
+                let mut near = self.less(squared, reach);
+                if range.end - j < WIDTH {
+                    near = self.and(near, self.first(range.end - j));
+                }
+                i += self.pack(squared, near, j as u32, values, indices, i);
+            }
+        }
+        i
+    }
     /// Column `k` has number `k` of every row.
     fn columns(self, rows: [Self::F; WIDTH]) -> [Self::F; WIDTH];
     /// `(x, y, z, 0)` of every lane.
@@ -391,6 +433,12 @@ pub(crate) fn prefetch<T>(a: &[T], i: usize) {
     let _ = (a, i);
 }
 
+/// Fetches the `line`-th 64 bytes of `a` into the cache, as [`prefetch`] does.
+#[inline(always)]
+pub(crate) fn prefetch_line<T>(a: &[T], line: usize) {
+    prefetch(a, line * 64 / size_of::<T>());
+}
+
 /// Calls a function that is generic over [`Lanes`] with the best token of this
 /// machine: `dispatch!(name(args...))` calls `name(lanes, args...)` compiled for it.
 macro_rules! dispatch {
@@ -476,6 +524,21 @@ mod tests {
         let turned = unsafe { l.gather_vectors(&vectors, &[7, 6, 5, 4, 3, 2, 1, 0]) };
         for v in turned.into_iter().chain(l.vectors(&vectors)) {
             bits.extend(l.to_array(v).map(f32::to_bits));
+        }
+        let axes = [x, y, values[1]].map(|v| l.to_array(v).repeat(5));
+        let points = Xyz {
+            x: &axes[0],
+            y: &axes[1],
+            z: &axes[2],
+        };
+        for range in [0..32, 3..20, 7..8, 5..5] {
+            let (mut squares, mut index) = ([0.0; 50], [0; 50]);
+            let reach = (Vec3::new(a[0], b[0], 0.5), 40.0);
+            // SAFETY: forty points, and room for fifty.
+            let end =
+                unsafe { l.pack_near(points, range, reach, (&mut squares[..], &mut index[..]), 1) };
+            bits.extend(squares[1..end].iter().map(|v| v.to_bits()));
+            bits.extend(&index[1..end]);
         }
         let rows: Vec<Row> = sums.map(|s| Row(s.map(f64::from))).to_vec();
         let weights = l.to_array(x);

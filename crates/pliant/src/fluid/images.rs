@@ -19,6 +19,7 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::pairs::{ChunkPairs, Pairs};
 use super::walls::{MOST_WALLS, Mirror, Walls};
+use crate::simd::{Lanes, WIDTH, dispatch, prefetch_line};
 
 /// Cosine between the normals that two particles see, below which they do not stand
 /// before the same wall.
@@ -111,6 +112,22 @@ impl ChunkImages {
         ranges.take(some).filter(|(_, range)| !range.is_empty())
     }
 
+    /// Fetches a line of all that [`ChunkImages::add_compression`] reads.
+    #[inline(always)]
+    pub fn fetch_for_compression(&self, line: usize) {
+        prefetch_line(&self.start, line);
+        prefetch_line(&self.neighbour, line);
+        prefetch_line(&self.other, line);
+    }
+
+    /// Fetches a line of all that [`ChunkImages::add_gradients`] reads.
+    #[inline(always)]
+    pub fn fetch_for_gradients(&self, line: usize) {
+        prefetch_line(&self.start, line);
+        prefetch_line(&self.neighbour, line);
+        prefetch_line(&self.own, line);
+    }
+
     /// Adds the rates at which the images of particles are compressed by their neighbours'
     /// motion; what their own does is in the gradient that the solver sums up.
     #[inline(always)]
@@ -138,13 +155,35 @@ impl ChunkImages {
     }
 
     /// Finds the images that the particles from `first` on see.
-    fn find(
+    fn find(&mut self, first: usize, pairs: &ChunkPairs, scene: Scene<'_>, sums: Sums<'_>) {
+        #[inline(always)]
+        fn run<L: Lanes>(
+            l: L,
+            images: &mut ChunkImages,
+            first: usize,
+            pairs: &ChunkPairs,
+            scene: Scene<'_>,
+            sums: Sums<'_>,
+        ) {
+            images.find_with(l, first, pairs, scene, sums);
+        }
+        let images = self;
+        dispatch!(run(
+            images: &mut ChunkImages,
+            first: usize,
+            pairs: &ChunkPairs,
+            scene: Scene<'_>,
+            sums: Sums<'_>,
+        ));
+    }
+
+    #[inline(always)]
+    fn find_with<L: Lanes>(
         &mut self,
+        l: L,
         first: usize,
-        x: &[Vec3A],
         pairs: &ChunkPairs,
-        (walls, nearest): (&Walls, &[Nearest]),
-        kernel: &CubicSpline,
+        scene: Scene<'_>,
         sums: Sums<'_>,
     ) {
         self.start.clear();
@@ -157,72 +196,92 @@ impl ChunkImages {
         self.sum.clear();
         self.beyond.clear();
         self.start.push(0);
-        let Sums {
-            fullness,
-            share,
-            squares,
-            closing,
-        } = sums;
+        let Scene {
+            x,
+            walls,
+            nearest,
+            kernel,
+            ..
+        } = scene;
         let h_squared = kernel.support_radius * kernel.support_radius;
         let own_walls = &walls.chunks[first / CHUNK];
-        for k in 0..fullness.len() {
+        for k in 0..sums.fullness.len() {
             let i = first + k;
             let backing = own_walls.backing(k);
-            let (mut full, mut work, mut fills) = (backing.share, 0.0, WITH * backing.closing);
-            let mut sum = WITH * backing.slope;
-            let mut add = |j: u32, d: Vec3A, c: &Corner, others: &mut Vec3A| {
-                let r_squared = d.length_squared() + c.lengthening;
-                let (value, slope) = kernel.volume_value_and_slope(r_squared);
-                let slope = c.weight * slope;
-                full += c.weight * value;
-                work += slope * r_squared;
-                fills += slope * c.closing;
-                let own = slope * (d + c.own);
-                sum += own;
-                self.neighbour.push(j);
-                self.own.push(own);
-                let other = slope * (c.other - d);
-                *others += other;
-                self.other.push(other);
-                self.lift.push(c.lift.map(|l| slope * l));
-                self.slope.push(slope);
-                self.matched.push(c.matched);
+            let mut seen = Added {
+                full: backing.share,
+                work: 0.0,
+                fills: WITH * backing.closing,
+                sum: WITH * backing.slope,
             };
             let here = &nearest[i];
-            let (near, slopes) = if here.walls > 0 {
-                pairs.of(k)
+            let (blocks, slopes) = if here.walls > 0 {
+                pairs.blocks_of(k)
             } else {
                 Default::default()
             };
-            for (&j, direct) in near.iter().zip(slopes) {
-                let there = &nearest[j as usize];
-                if there.walls == 0 {
-                    continue;
-                }
-                let d = x[i] - x[j as usize];
-                let room = h_squared - d.length_squared();
-                let mut others = Vec3A::ZERO;
-                if here.walls == 1 && there.walls == 1 {
-                    let lengthening = 4.0 * here.distance * there.distance;
-                    if lengthening >= room || !here.is_wall_of(there) {
-                        continue;
+            for (b, near) in blocks.iter().enumerate() {
+                let mut some = scene.may_be_seen(l, i, near, slopes.len() - b * WIDTH);
+                while some != 0 {
+                    let lane = some.trailing_zeros() as usize;
+                    some &= some - 1;
+                    let (j, direct) = (near[lane] as usize, slopes[b * WIDTH + lane]);
+                    let there = &nearest[j];
+                    let d = x[i] - x[j];
+                    let room = h_squared - d.length_squared();
+                    let mut others = Vec3A::ZERO;
+                    if here.walls == 1 && there.walls == 1 {
+                        let lengthening = 4.0 * here.distance * there.distance;
+                        if lengthening >= room || !here.is_wall_of(there) {
+                            continue;
+                        }
+                        others += self.add(kernel, j, d, &Corner::of_one(here, there), &mut seen);
+                    } else {
+                        let shared = Shared::of(walls.of(i), walls.of(j));
+                        shared.for_each_corner(room, |corner| {
+                            others += self.add(kernel, j, d, corner, &mut seen);
+                        });
                     }
-                    add(j, d, &Corner::of_one(here, there), &mut others);
-                } else {
-                    let shared = Shared::of(walls.of(i), walls.of(j as usize));
-                    shared.for_each_corner(room, |corner| add(j, d, corner, &mut others));
-                }
-                if j as usize != i {
-                    squares[k] += others.dot(others - 2.0 * direct * d);
+                    if j != i {
+                        sums.squares[k] += others.dot(others - 2.0 * direct * d);
+                    }
                 }
             }
-            fullness[k] += full;
-            share[k] += backing.share - work / 3.0;
-            closing[k] = fills;
-            self.sum.push(sum);
+            sums.fullness[k] += seen.full;
+            sums.share[k] += backing.share - seen.work / 3.0;
+            sums.closing[k] = seen.fills;
+            self.sum.push(seen.sum);
             self.beyond.push(backing.slope);
             self.start.push(self.neighbour.len() as u32);
         }
+    }
+
+    /// Adds the image of `j` in the walls of `c`, which is by `d` from the particle. Returns
+    /// its gradient by the place of `j`.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        kernel: &CubicSpline,
+        j: usize,
+        d: Vec3A,
+        c: &Corner,
+        seen: &mut Added,
+    ) -> Vec3A {
+        let r_squared = d.length_squared() + c.lengthening;
+        let (value, slope) = kernel.volume_value_and_slope(r_squared);
+        let slope = c.weight * slope;
+        seen.full += c.weight * value;
+        seen.work += slope * r_squared;
+        seen.fills += slope * c.closing;
+        let (own, other) = (slope * (d + c.own), slope * (c.other - d));
+        seen.sum += own;
+        self.neighbour.push(j as u32);
+        self.own.push(own);
+        self.other.push(other);
+        self.lift.push(c.lift.map(|l| slope * l));
+        self.slope.push(slope);
+        self.matched.push(c.matched);
+        other
     }
 
     fn bytes(&self) -> usize {
@@ -234,6 +293,47 @@ impl ChunkImages {
             + size_of::<[f32; MOST_WALLS]>() * self.lift.capacity()
             + 4 * self.slope.capacity()
             + size_of::<Matched>() * self.matched.capacity()
+    }
+}
+
+/// What the images of one particle add up to.
+struct Added {
+    full: f32,
+    work: f32,
+    fills: f32,
+    sum: Vec3A,
+}
+
+/// All particles, and the walls that they stand before.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    x: &'a [Vec3A],
+    walls: &'a Walls,
+    nearest: &'a [Nearest],
+    /// Least distance from a wall; infinite if there is none.
+    distance: &'a [f32],
+    kernel: &'a CubicSpline,
+}
+
+impl Scene<'_> {
+    /// Which of the first `n` of eight neighbours may have images that particle `i` sees, bit
+    /// by bit: no image is nearer than by the least distances of both from walls.
+    #[inline(always)]
+    fn may_be_seen<L: Lanes>(&self, l: L, i: usize, near: &[u32; WIDTH], n: usize) -> u32 {
+        let h = self.kernel.support_radius;
+        // SAFETY: neighbours are numbers of particles.
+        let [x, y, z] = unsafe { l.gather_vectors(self.x, near) };
+        let (dx, dy) = (
+            l.sub(l.splat(self.x[i].x), x),
+            l.sub(l.splat(self.x[i].y), y),
+        );
+        let dz = l.sub(l.splat(self.x[i].z), z);
+        let squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
+        let there = l.numbers(&near.map(|j| self.distance[j as usize]));
+        let longer = l.mul(l.splat(4.0 * self.distance[i]), there);
+        // Not a number where one is at the wall and the other has none.
+        let seen = l.less(l.add(squared, longer), l.splat(h * h));
+        l.bits(l.and(seen, l.first(n)))
     }
 }
 
@@ -282,6 +382,7 @@ impl Nearest {
 pub(crate) struct Images {
     pub chunks: Vec<ChunkImages>,
     nearest: Vec<Nearest>,
+    distance: Vec<f32>,
 }
 
 impl Images {
@@ -302,14 +403,28 @@ impl Images {
         self.chunks
             .resize_with(pairs.chunks.len(), ChunkImages::default);
         self.nearest.resize(x.len(), Nearest::default());
-        (self.nearest.par_chunks_mut(CHUNK), &walls.chunks)
+        self.distance.resize(x.len(), 0.0);
+        (
+            self.nearest.par_chunks_mut(CHUNK),
+            self.distance.par_chunks_mut(CHUNK),
+            &walls.chunks,
+        )
             .into_par_iter()
-            .for_each(|(nearest, walls)| {
-                for (k, nearest) in nearest.iter_mut().enumerate() {
-                    *nearest = Nearest::of(walls.of(k));
+            .for_each(|(nearest, distance, walls)| {
+                for (k, (nearest, distance)) in nearest.iter_mut().zip(distance).enumerate() {
+                    let walls = walls.of(k);
+                    *nearest = Nearest::of(walls);
+                    let mirrors = walls.iter().filter(|m| !m.backed);
+                    *distance = mirrors.fold(f32::INFINITY, |d, m| d.min(m.wall.distance.max(0.0)));
                 }
             });
-        let nearest = &self.nearest[..];
+        let scene = Scene {
+            x,
+            walls,
+            nearest: &self.nearest,
+            distance: &self.distance,
+            kernel,
+        };
         (
             &mut self.chunks,
             &pairs.chunks,
@@ -327,14 +442,16 @@ impl Images {
                     squares,
                     closing,
                 };
-                images.find(c * CHUNK, x, pairs, (walls, nearest), kernel, sums);
+                images.find(c * CHUNK, pairs, scene, sums);
             });
     }
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().map(ChunkImages::bytes);
-        chunks.sum::<usize>() + size_of::<Nearest>() * self.nearest.capacity()
+        chunks.sum::<usize>()
+            + size_of::<Nearest>() * self.nearest.capacity()
+            + 4 * self.distance.capacity()
     }
 }
 

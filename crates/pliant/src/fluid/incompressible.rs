@@ -27,7 +27,9 @@ use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
 use super::pairs::{Found, Pairs};
 use super::partition::part;
-use super::pressure_sums::{Chunk, add_compression, push_chunk, row_of_motion, row_of_pressure};
+use super::pressure_sums::{
+    Chunk, Soon, add_compression, push_chunk, row_of_motion, row_of_pressure,
+};
 use super::restoring::lattice_stiffness;
 use super::strain::Symmetric;
 use super::tension::Surface;
@@ -447,24 +449,37 @@ impl Incompressible {
                 let own = c * CHUNK..c * CHUNK + rates.len();
                 rates.copy_from_slice(&closing[own.clone()]);
                 yielding.close(c, rates);
-                add_compression(around.chunk(c), v, motion, rates);
+                let (due, fullness) = (&due[own.clone()], &fullness[own.clone()]);
+                let inverse_diagonal = &inverse_diagonal[own.clone()];
+                let soon = Soon {
+                    numbers: [
+                        due,
+                        fullness,
+                        inverse_diagonal,
+                        pressure,
+                        change,
+                        settled,
+                        excess,
+                    ],
+                    rows: pushing,
+                    ..Soon::default()
+                };
+                add_compression(around.chunk(c), v, motion, soon, rates);
                 let known = Known {
                     rates,
-                    due: &due[own.clone()],
-                    fullness: &fullness[own.clone()],
-                    inverse_diagonal: &inverse_diagonal[own.clone()],
+                    due,
+                    fullness,
+                    inverse_diagonal,
+                    x: &around.x[own],
                 };
                 let changed = Changed {
                     pressure,
-                    change: &mut *change,
+                    change,
                     settled,
                     excess,
+                    pushing,
                 };
-                let sums = correction.apply(known, changed);
-                for ((row, &x), &change) in pushing.iter_mut().zip(&around.x[own]).zip(&*change) {
-                    *row = row_of_pressure(x, change);
-                }
-                sums
+                correction.apply(known, changed)
             })
             .collect();
         parts.iter().fold(Sums::default(), |a, b| Sums {
@@ -616,12 +631,8 @@ impl<'a> Around<'a> {
         (v.par_chunks_mut(CHUNK), motion.par_chunks_mut(CHUNK))
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (v, motion))| {
-                push_chunk(self.chunk(c), pressure, inverse_density, dt, v);
-                let places = &self.x[c * CHUNK..];
-                for ((row, &v), &x) in motion.iter_mut().zip(&*v).zip(places) {
-                    *row = row_of_motion(x, v);
-                }
+            .for_each(|(c, moved)| {
+                push_chunk(self.chunk(c), pressure, inverse_density, dt, moved);
             });
     }
 }

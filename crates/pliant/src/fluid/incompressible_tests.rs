@@ -6,7 +6,7 @@ use crate::contact::Obstacle;
 use crate::coupling::Bodies;
 use crate::fluid::incompressible::Incompressible;
 use crate::fluid::pressure_sums::{
-    Chunk, compression, pressure_gradient, row_of_motion, row_of_pressure,
+    Chunk, Soon, compression, pressure_gradient, row_of_motion, row_of_pressure,
 };
 use crate::fluid::test_random::Random;
 use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewParticle, Tolerances};
@@ -76,8 +76,21 @@ fn sums<L: Lanes>(l: L, solver: &Incompressible, v: &[Vec3A], p: &[f32]) -> (Vec
             gradient: &solver.gradient,
         };
         let own = c * CHUNK..x.len().min((c + 1) * CHUNK);
-        compression(l, chunk, v, &motion, &mut rates[own.clone()]);
-        pressure_gradient(l, chunk, (p, &pushing), &mut gradients[own]);
+        compression(
+            l,
+            chunk,
+            v,
+            &motion,
+            Soon::default(),
+            &mut rates[own.clone()],
+        );
+        pressure_gradient(
+            l,
+            chunk,
+            (p, &pushing),
+            Soon::default(),
+            &mut gradients[own],
+        );
     }
     (rates, gradients)
 }

@@ -18,8 +18,8 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::{Friction, NEAREST};
 use crate::math::Xyz;
-use crate::simd::{Lanes, WIDTH, dispatch};
-use crate::space::{CellGrid, Rows};
+use crate::simd::{Lanes, MOST_PACKED, WIDTH, dispatch};
+use crate::space::CellGrid;
 
 /// Room that a list gets when it becomes too short.
 const SPARE: usize = 512;
@@ -62,6 +62,16 @@ impl ChunkPairs {
         let (near, _) = self.neighbour.as_chunks();
         let (slope, _) = self.slope.as_chunks();
         (&self.owner, &near[..blocks], &slope[..blocks])
+    }
+
+    /// Neighbours of particle `k` in blocks of eight, filled up, and as many slopes as there
+    /// are neighbours.
+    #[inline(always)]
+    pub fn blocks_of(&self, k: usize) -> (&[[u32; WIDTH]], &[f32]) {
+        let range = self.range(k);
+        let (near, _) = self.neighbour[range.start..].as_chunks();
+        let blocks = range.len().div_ceil(WIDTH);
+        (&near[..blocks], &self.slope[range])
     }
 
     #[inline(always)]
@@ -249,11 +259,20 @@ fn find_chunk<L: Lanes>(
     for (cell, rows) in grid.cells_in(first..first + found.fullness.len()) {
         let candidates: usize = rows.as_slice().iter().map(|r| (r.1 - r.0) as usize).sum();
         for i in cell {
-            let room = begin + candidates + WIDTH;
+            let room = begin + candidates + MOST_PACKED;
             if chunk.neighbour.len() < room {
                 chunk.grow(room + SPARE);
             }
-            let end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
+            let around = (position.get(i), kernel.support_radius.powi(2));
+            let mut end = begin;
+            for &(from, to) in rows.as_slice() {
+                let range = from as usize..to as usize;
+                let lists = (&mut chunk.slope[..], &mut chunk.neighbour[..]);
+                // SAFETY: rows end at or before the particle count, and the arrays are one
+                // width longer than that; the lists have room for all candidates and for what
+                // may be packed beyond.
+                end = unsafe { l.pack_near(position, range, around, lists, end) };
+            }
             chunk.neighbour[end..end + WIDTH].fill(i as u32);
             let k = i - first;
             let law = (kernel, friction);
@@ -273,51 +292,6 @@ fn find_chunk<L: Lanes>(
             begin += blocks * WIDTH;
         }
     }
-}
-
-/// Appends the particles near `i` and their squared distances, from `at` on. Returns
-/// the new end.
-#[inline(always)]
-fn near<L: Lanes>(
-    l: L,
-    rows: &Rows,
-    position: Xyz<'_>,
-    i: usize,
-    h: f32,
-    chunk: &mut ChunkPairs,
-    mut at: usize,
-) -> usize {
-    let place = position.get(i);
-    let (x, y, z) = (l.splat(place.x), l.splat(place.y), l.splat(place.z));
-    let h_squared = l.splat(h * h);
-    for &(start, end) in rows.as_slice() {
-        let (mut j, end) = (start as usize, end as usize);
-        while j < end {
-            // SAFETY: rows end at or before the particle count, and the arrays are
-            // one width longer than that; the lists have room for all candidates
-            // and one width more.
-            unsafe {
-                let dx = l.sub(x, l.load(position.x, j));
-                let dy = l.sub(y, l.load(position.y, j));
-                let dz = l.sub(z, l.load(position.z, j));
-                let r_squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
-                let mut mask = l.less(r_squared, h_squared);
-                if end - j < WIDTH {
-                    mask = l.and(mask, l.first(end - j));
-                }
-                at += l.pack(
-                    r_squared,
-                    mask,
-                    j as u32,
-                    &mut chunk.slope,
-                    &mut chunk.neighbour,
-                    at,
-                );
-            }
-            j += WIDTH;
-        }
-    }
-    at
 }
 
 /// Turns squared distances into slopes of the kernel, in place, and computes the friction of
@@ -401,4 +375,89 @@ pub(crate) fn sum_pairs(
         even += term(j as usize, s);
     }
     even + odd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::test_random::Random;
+    use crate::math::XyzVec;
+    use crate::simd::Portable;
+    use crate::space::NeighbourSearch;
+
+    const N: usize = 200;
+
+    /// Lists and sums of some particles in disorder, one of them lost.
+    fn found<L: Lanes>(l: L) -> (ChunkPairs, Vec<u32>) {
+        let mut random = Random(9);
+        let mut places: Vec<_> = (0..N).map(|_| 0.05 * random.vector()).collect();
+        places[17].x = f32::NAN;
+        let unsorted: XyzVec = places.iter().copied().collect();
+        let mut grid = CellGrid::new();
+        grid.build(unsorted.view(), 0.04);
+        let sorted = grid.order().iter().map(|&i| places[i as usize]);
+        let x: Vec<Vec3A> = sorted.clone().map(Vec3A::from).collect();
+        let mut position: XyzVec = sorted.collect();
+        for axis in [&mut position.x, &mut position.y, &mut position.z] {
+            axis.resize(N + WIDTH, 0.0);
+        }
+        let laws = (CubicSpline::new(0.04, 0.02), Friction::new(0.04, 0.02));
+        let mut chunk = ChunkPairs::default();
+        let (mut fullness, mut squares) = (vec![0.0; N], vec![0.0; N]);
+        let (mut gradient, mut share) = (vec![Vec3A::ZERO; N], vec![0.0; N]);
+        let places = Places {
+            position: position.view(),
+            x: &x,
+        };
+        let found = Found {
+            fullness: &mut fullness,
+            squares: &mut squares,
+            gradient: &mut gradient,
+            share: &mut share,
+        };
+        find_chunk(l, &grid, places, laws, 0, &mut chunk, found);
+        let gradients = gradient.iter().flat_map(|g| g.to_array());
+        let sums = fullness.into_iter().chain(squares).chain(share);
+        let bits = sums.chain(gradients).map(f32::to_bits).collect();
+        (chunk, bits)
+    }
+
+    /// Lists are whole blocks, whose rest has no slope.
+    #[test]
+    fn lists_are_filled_up() {
+        let (chunk, _) = found(Portable);
+        let (owner, near, slope) = chunk.blocks();
+        let mut b = 0;
+        for k in 0..N {
+            let (own, slopes) = chunk.of(k);
+            let blocks = own.len().div_ceil(WIDTH).max(1);
+            assert!(owner[b..b + blocks].iter().all(|&o| usize::from(o) == k));
+            let all = near[b..b + blocks].as_flattened();
+            let weights = slope[b..b + blocks].as_flattened();
+            assert_eq!((&all[..own.len()], &weights[..own.len()]), (own, slopes));
+            assert!(all[own.len()..].iter().all(|&j| j as usize == k));
+            assert!(weights[own.len()..].iter().all(|&s| s == 0.0));
+            b += blocks;
+        }
+        assert_eq!(b, owner.len());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn all_processors_find_the_same() {
+        let lists = |(chunk, bits): (ChunkPairs, Vec<u32>)| {
+            let (owner, near, slope) = chunk.blocks();
+            let slopes: Vec<u32> = slope.iter().flatten().map(|s| s.to_bits()).collect();
+            let rubs = (0..N).flat_map(|k| chunk.friction_of(k).1);
+            let rubs: Vec<u32> = rubs.map(|f| f.to_bits()).collect();
+            (owner.to_vec(), near.to_vec(), slopes, rubs, bits)
+        };
+        let portable = lists(found(Portable));
+        if let Some(avx2) = crate::simd::Avx2::detect() {
+            assert!(lists(found(avx2)) == portable);
+        }
+        if let Some(avx512) = crate::simd::Avx512::detect() {
+            assert!(lists(found(avx512)) == portable);
+        }
+    }
 }

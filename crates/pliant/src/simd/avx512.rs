@@ -5,9 +5,11 @@
 //! width for rows of double precision.
 
 use super::avx2::Avx2;
-use super::{Lanes, Row, WIDTH};
-use glam::Vec3A;
+use super::{Lanes, MOST_PACKED, Row, WIDTH};
+use crate::math::Xyz;
+use glam::{Vec3, Vec3A};
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 /// 256-bit registers with masks, and 512-bit ones. Made only by [`Avx512::detect`].
 #[derive(Clone, Copy)]
@@ -131,6 +133,41 @@ impl Lanes for Avx512 {
             _mm256_storeu_si256(indices.as_mut_ptr().add(i).cast(), index);
             m.count_ones() as usize
         }
+    }
+    #[inline(always)]
+    unsafe fn pack_near(
+        self,
+        points: Xyz<'_>,
+        range: Range<usize>,
+        (place, reach): (Vec3, f32),
+        (values, indices): (&mut [f32], &mut [u32]),
+        mut i: usize,
+    ) -> usize {
+        debug_assert!(range.end <= points.len());
+        debug_assert!(i + range.len() + MOST_PACKED <= values.len().min(indices.len()));
+        // SAFETY: in range by the caller's promise; what a mask leaves out is not read.
+        unsafe {
+            let [x, y, z] = place.to_array().map(|v| _mm512_set1_ps(v));
+            let reach = _mm512_set1_ps(reach);
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            for j in range.clone().step_by(MOST_PACKED) {
+                let there = ((1u32 << (range.end - j).min(MOST_PACKED)) - 1) as __mmask16;
+                let read = |a: &[f32]| _mm512_maskz_loadu_ps(there, a.as_ptr().add(j));
+                let dx = _mm512_sub_ps(x, read(points.x));
+                let dy = _mm512_sub_ps(y, read(points.y));
+                let dz = _mm512_sub_ps(z, read(points.z));
+                let across = _mm512_add_ps(_mm512_mul_ps(dx, dx), _mm512_mul_ps(dy, dy));
+                let squared = _mm512_add_ps(across, _mm512_mul_ps(dz, dz));
+                let near = _mm512_mask_cmp_ps_mask::<_CMP_LT_OQ>(there, squared, reach);
+                let index = _mm512_add_epi32(_mm512_set1_epi32(j as i32), lanes);
+                let squared = _mm512_maskz_compress_ps(near, squared);
+                let index = _mm512_maskz_compress_epi32(near, index);
+                _mm512_storeu_ps(values.as_mut_ptr().add(i), squared);
+                _mm512_storeu_si512(indices.as_mut_ptr().add(i).cast(), index);
+                i += near.count_ones() as usize;
+            }
+        }
+        i
     }
     #[inline(always)]
     fn columns(self, rows: [__m256; WIDTH]) -> [__m256; WIDTH] {
