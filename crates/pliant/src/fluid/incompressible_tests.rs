@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
+use crate::fluid::images::{ChunkImages, Sums};
 use crate::fluid::incompressible::Incompressible;
 use crate::fluid::pressure_sums::{
     Chunk, Soon, compression, pressure_gradient, row_of_motion, row_of_pressure,
@@ -148,14 +149,13 @@ fn a_lattice_in_a_corner_does_not_notice_the_walls() {
     let solver = fluid.solver.as_ref().unwrap();
     let still = vec![Vec3A::ZERO; fluid.len()];
     let (_, gradients) = sums(Portable, solver, &still, &vec![1.0; fluid.len()]);
-    for i in 0..fluid.len() {
+    for (i, g) in gradients.iter().enumerate() {
         let p = fluid.positions().get(i);
         // The other three sides are free surfaces.
         if p.max_element() > 8.0 * SPACING - fluid.support_radius() {
             continue;
         }
         assert!((solver.fullness[i] - 1.0).abs() < 1e-4, "{p}");
-        let g = gradients[i];
         assert!(g.length() * SPACING < 1e-3, "{p}: {g}");
     }
 }
@@ -223,6 +223,41 @@ fn sums_of_rows_are_the_plain_sums() {
             if let Some(avx512) = crate::simd::Avx512::detect() {
                 assert!(portable == sums(avx512, solver, &v, &p));
             }
+        }
+    }
+}
+
+/// Images are the same to the bit whatever instructions the processor has.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn images_are_the_same_on_all_processors() {
+    /// Images of the first chunk, with what they add to fullness, share, squares and closing.
+    fn found<L: Lanes>(l: L, fluid: &Fluid) -> (ChunkImages, [Vec<f32>; 4]) {
+        let solver = fluid.solver.as_ref().unwrap();
+        let scene = solver.images.scene(&solver.x, &fluid.walls, &solver.kernel);
+        let n = fluid.len().min(CHUNK);
+        let mut sums = [(); 4].map(|()| vec![0.0; n]);
+        let [fullness, share, squares, closing] = &mut sums;
+        let mut images = ChunkImages::default();
+        let added = Sums {
+            fullness,
+            share,
+            squares,
+            closing,
+        };
+        images.find_with(l, 0, &solver.pairs.chunks[0], scene, added);
+        (images, sums)
+    }
+    for walls in [corner(), bowl()] {
+        let fluid = prepared(&block(6, 0.3, 1.0), &walls);
+        let portable = found(Portable, &fluid);
+        let solver = fluid.solver.as_ref().unwrap();
+        assert!(portable.0 == solver.images.chunks[0]);
+        if let Some(avx2) = crate::simd::Avx2::detect() {
+            assert!(found(avx2, &fluid) == portable);
+        }
+        if let Some(avx512) = crate::simd::Avx512::detect() {
+            assert!(found(avx512, &fluid) == portable);
         }
     }
 }

@@ -17,6 +17,7 @@
 //!   `sample.rs` tells what the liquid is at a place.
 
 mod bracing;
+mod corner;
 mod correction;
 mod cubic;
 mod emitter;
