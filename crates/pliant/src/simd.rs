@@ -1,20 +1,36 @@
 //! Eight f32 lanes for the hot loops, chosen at run time.
 //!
-//! A loop is written once, generic over [`Lanes`], and compiled twice: for AVX2
-//! and for any machine. Both do the same IEEE operations on the same lanes in
-//! the same order and neither fuses multiply and add, so the results are
+//! A loop is written once, generic over [`Lanes`], and compiled three times: for AVX-512,
+//! for AVX2 and for any machine. All do the same IEEE operations on the same lanes in
+//! the same order and none fuses multiply and add, so the results are
 //! bit-identical whatever the processor.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
 
-use glam::Vec3A;
+use std::ops::Range;
+
+use glam::{Vec3, Vec3A};
+
+use crate::math::Xyz;
 
 /// Number of lanes.
 pub(crate) const WIDTH: usize = 8;
+
+/// How many numbers [`Lanes::pack_near`] may write beyond those that it packs.
+pub(crate) const MOST_PACKED: usize = 16;
+
+/// Four numbers of double precision, as they are gathered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct Row(pub [f64; 4]);
 
 /// Eight-lane arithmetic. Implementations are zero-sized tokens; holding one
 /// proves that the instructions are there.
@@ -25,6 +41,8 @@ pub(crate) trait Lanes: Copy {
     type M: Copy;
     /// Eight vectors of four numbers.
     type Q: Copy;
+    /// Sums of rows, in two parts.
+    type Rows: Copy;
 
     fn splat(self, v: f32) -> Self::F;
     /// Loads `a[i..i + 8]`.
@@ -72,6 +90,41 @@ pub(crate) trait Lanes: Copy {
         indices: &mut [u32],
         i: usize,
     ) -> usize;
+    /// Appends those of the points `range` that are nearer to `place` than the square root of
+    /// `reach`: squared distances and indices, from `values[i]` and `indices[i]` on. Returns
+    /// where they end; what follows, up to [`MOST_PACKED`], is overwritten.
+    ///
+    /// # Safety
+    /// The points are there, and seven more numbers behind each axis; `values` and `indices`
+    /// have room for all points and for [`MOST_PACKED`] more from `i` on.
+    #[inline(always)]
+    unsafe fn pack_near(
+        self,
+        points: Xyz<'_>,
+        range: Range<usize>,
+        (place, reach): (Vec3, f32),
+        (values, indices): (&mut [f32], &mut [u32]),
+        mut i: usize,
+    ) -> usize {
+        let [x, y, z] = place.to_array().map(|v| self.splat(v));
+        let reach = self.splat(reach);
+        for j in range.clone().step_by(WIDTH) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let dx = self.sub(x, self.load(points.x, j));
+                let dy = self.sub(y, self.load(points.y, j));
+                let dz = self.sub(z, self.load(points.z, j));
+                let across = self.add(self.mul(dx, dx), self.mul(dy, dy));
+                let squared = self.add(across, self.mul(dz, dz));
+                let mut near = self.less(squared, reach);
+                if range.end - j < WIDTH {
+                    near = self.and(near, self.first(range.end - j));
+                }
+                i += self.pack(squared, near, j as u32, values, indices, i);
+            }
+        }
+        i
+    }
     /// Column `k` has number `k` of every row.
     fn columns(self, rows: [Self::F; WIDTH]) -> [Self::F; WIDTH];
     /// `(x, y, z, 0)` of every lane.
@@ -102,20 +155,24 @@ pub(crate) trait Lanes: Copy {
         // SAFETY: there are eight.
         unsafe { self.gather_vectors(a, &[0, 1, 2, 3, 4, 5, 6, 7]) }
     }
-    /// `a[rows[0]]` in lanes 0 to 2 and `a[rows[1]]` in lanes 4 to 6; lanes 3 and 7 mean
-    /// nothing.
-    ///
-    /// # Safety
-    /// Both rows are below the length of `a`.
-    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F;
-    /// `v[0]` in lanes 0 to 3 and `v[1]` in lanes 4 to 7.
-    fn two_numbers(self, v: [f32; 2]) -> Self::F;
-    /// The same vector in lanes 0 to 2 and in 4 to 6.
-    fn twice(self, v: Vec3A) -> Self::F;
-    /// The sum of the vectors in lanes 0 to 2 and in 4 to 6.
-    fn both(self, v: Self::F) -> Vec3A;
     /// The vector of every lane.
     fn to_vectors(self, v: [Self::F; 3]) -> [Vec3A; WIDTH];
+    /// The sum of nothing.
+    fn no_rows(self) -> Self::Rows;
+    /// `Σ weights[m] a[rows[m]]`: of the even places and of the odd ones.
+    ///
+    /// # Safety
+    /// All rows are below the length of `a`.
+    unsafe fn weighted_rows(
+        self,
+        a: &[Row],
+        rows: &[u32; WIDTH],
+        weights: &[f32; WIDTH],
+    ) -> Self::Rows;
+    /// `sum + more`, or with `keep` false `0 + more`.
+    fn go_on(self, sum: Self::Rows, keep: bool, more: Self::Rows) -> Self::Rows;
+    /// The sum of both parts.
+    fn total(self, sum: Self::Rows) -> Row;
     /// The eight numbers of `a`.
     #[inline(always)]
     fn numbers(self, a: &[f32; WIDTH]) -> Self::F {
@@ -149,6 +206,7 @@ impl Lanes for Portable {
     type F = [f32; WIDTH];
     type M = [bool; WIDTH];
     type Q = [[f32; 4]; WIDTH];
+    type Rows = [[f64; 4]; 2];
 
     #[inline(always)]
     fn splat(self, v: f32) -> Self::F {
@@ -322,29 +380,39 @@ impl Lanes for Portable {
         out
     }
     #[inline(always)]
-    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> Self::F {
-        let [a, b] = [a[rows[0] as usize], a[rows[1] as usize]];
-        [a.x, a.y, a.z, 0.0, b.x, b.y, b.z, 0.0]
-    }
-    #[inline(always)]
-    fn two_numbers(self, [a, b]: [f32; 2]) -> Self::F {
-        [a, a, a, a, b, b, b, b]
-    }
-    #[inline(always)]
-    fn twice(self, v: Vec3A) -> Self::F {
-        [v.x, v.y, v.z, 0.0, v.x, v.y, v.z, 0.0]
-    }
-    #[inline(always)]
-    fn both(self, v: Self::F) -> Vec3A {
-        Vec3A::new(v[0] + v[4], v[1] + v[5], v[2] + v[6])
-    }
-    #[inline(always)]
     fn to_vectors(self, [x, y, z]: [Self::F; 3]) -> [Vec3A; WIDTH] {
         let mut out = [Vec3A::ZERO; WIDTH];
         for l in 0..WIDTH {
             out[l] = Vec3A::new(x[l], y[l], z[l]);
         }
         out
+    }
+    #[inline(always)]
+    fn no_rows(self) -> [[f64; 4]; 2] {
+        [[0.0; 4]; 2]
+    }
+    #[inline(always)]
+    unsafe fn weighted_rows(
+        self,
+        a: &[Row],
+        rows: &[u32; WIDTH],
+        weights: &[f32; WIDTH],
+    ) -> [[f64; 4]; 2] {
+        let one = |m: usize| a[rows[m] as usize].0.map(|v| f64::from(weights[m]) * v);
+        let four = |m: usize| {
+            let [a, b, c, d] = [one(m), one(m + 2), one(m + 4), one(m + 6)];
+            std::array::from_fn(|k| (a[k] + b[k]) + (c[k] + d[k]))
+        };
+        [four(0), four(1)]
+    }
+    #[inline(always)]
+    fn go_on(self, sum: [[f64; 4]; 2], keep: bool, more: [[f64; 4]; 2]) -> [[f64; 4]; 2] {
+        let sum = if keep { sum } else { self.no_rows() };
+        std::array::from_fn(|part| std::array::from_fn(|k| sum[part][k] + more[part][k]))
+    }
+    #[inline(always)]
+    fn total(self, [even, odd]: [[f64; 4]; 2]) -> Row {
+        Row(std::array::from_fn(|k| even[k] + odd[k]))
     }
 }
 
@@ -365,17 +433,30 @@ pub(crate) fn prefetch<T>(a: &[T], i: usize) {
     let _ = (a, i);
 }
 
+/// Fetches the `line`-th 64 bytes of `a` into the cache, as [`prefetch`] does.
+#[inline(always)]
+pub(crate) fn prefetch_line<T>(a: &[T], line: usize) {
+    prefetch(a, line * 64 / size_of::<T>());
+}
+
 /// Calls a function that is generic over [`Lanes`] with the best token of this
 /// machine: `dispatch!(name(args...))` calls `name(lanes, args...)` compiled for it.
 macro_rules! dispatch {
     ($f:ident ( $($arg:ident : $ty:ty),* $(,)? )) => {{
         #[cfg(target_arch = "x86_64")]
         {
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,bmi2,popcnt")]
+            fn with_avx512(lanes: $crate::simd::Avx512, $($arg: $ty),*) {
+                $f(lanes, $($arg),*)
+            }
             #[target_feature(enable = "avx2")]
             fn with_avx2(lanes: $crate::simd::Avx2, $($arg: $ty),*) {
                 $f(lanes, $($arg),*)
             }
-            if let Some(lanes) = $crate::simd::Avx2::detect() {
+            if let Some(lanes) = $crate::simd::Avx512::detect() {
+                // SAFETY: `detect` has found all of it.
+                unsafe { with_avx512(lanes, $($arg),*) }
+            } else if let Some(lanes) = $crate::simd::Avx2::detect() {
                 // SAFETY: `detect` has found AVX2.
                 unsafe { with_avx2(lanes, $($arg),*) }
             } else {
@@ -444,17 +525,38 @@ mod tests {
         for v in turned.into_iter().chain(l.vectors(&vectors)) {
             bits.extend(l.to_array(v).map(f32::to_bits));
         }
-        // SAFETY: both rows are below eight.
-        let two = unsafe { l.two_vectors(&vectors, [6, 1]) };
-        let scaled = l.mul(l.sub(two, l.twice(vectors[3])), l.two_numbers([a[0], b[1]]));
-        bits.extend(l.both(scaled).to_array().map(f32::to_bits));
+        let axes = [x, y, values[1]].map(|v| l.to_array(v).repeat(5));
+        let points = Xyz {
+            x: &axes[0],
+            y: &axes[1],
+            z: &axes[2],
+        };
+        for range in [0..32, 3..20, 7..8, 5..5] {
+            let (mut squares, mut index) = ([0.0; 50], [0; 50]);
+            let reach = (Vec3::new(a[0], b[0], 0.5), 40.0);
+            // SAFETY: forty points, and room for fifty.
+            let end =
+                unsafe { l.pack_near(points, range, reach, (&mut squares[..], &mut index[..]), 1) };
+            bits.extend(squares[1..end].iter().map(|v| v.to_bits()));
+            bits.extend(&index[1..end]);
+        }
+        let rows: Vec<Row> = sums.map(|s| Row(s.map(f64::from))).to_vec();
+        let weights = l.to_array(x);
+        // SAFETY: all rows are below six.
+        let first = unsafe { l.weighted_rows(&rows, &[5, 0, 3, 3, 1, 2, 4, 0], &weights) };
+        let more = unsafe { l.weighted_rows(&rows, &[1, 1, 2, 0, 5, 4, 3, 2], &weights) };
+        for keep in [false, true] {
+            let sum = l.go_on(l.go_on(l.no_rows(), true, first), keep, more);
+            for v in l.total(sum).0 {
+                bits.extend([v.to_bits() as u32, (v.to_bits() >> 32) as u32]);
+            }
+        }
         bits
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn avx2_and_portable_agree_to_the_bit() {
-        let Some(avx2) = Avx2::detect() else { return };
+    fn all_lanes_agree_to_the_bit() {
         let mut seed = 1u32;
         let mut next = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -463,7 +565,13 @@ mod tests {
         for _ in 0..1000 {
             let a: Vec<f32> = (0..8).map(|_| next()).collect();
             let b: Vec<f32> = (0..8).map(|_| next()).collect();
-            assert_eq!(exercise(avx2, &a, &b), exercise(Portable, &a, &b));
+            let portable = exercise(Portable, &a, &b);
+            if let Some(avx2) = Avx2::detect() {
+                assert_eq!(exercise(avx2, &a, &b), portable);
+            }
+            if let Some(avx512) = Avx512::detect() {
+                assert_eq!(exercise(avx512, &a, &b), portable);
+            }
         }
     }
 

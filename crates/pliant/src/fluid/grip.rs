@@ -10,9 +10,9 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
+use super::corner::SAME_WALL;
 use super::cubic::for_lattice;
 use super::friction::Friction;
-use super::images::SAME_WALL;
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
 use super::walls::{Mirror, Walls};

@@ -10,17 +10,17 @@
 //! An image is never nearer than the particle itself, so images are found among the
 //! pairs.
 
+use std::ops::Range;
+
 use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
+use super::corner::{Corner, Matched, Nearest, Shared};
 use super::cubic::CubicSpline;
 use super::pairs::{ChunkPairs, Pairs};
-use super::walls::{MOST_WALLS, Mirror, Walls};
-
-/// Cosine between the normals that two particles see, below which they do not stand
-/// before the same wall.
-pub(super) const SAME_WALL: f32 = 0.5;
+use super::walls::{MOST_WALLS, Walls};
+use crate::simd::{Lanes, WIDTH, dispatch, prefetch_line};
 
 /// How much the volume beyond a wall counts in the pressure equations. With 1 it would be
 /// matter that stays where it is; 2 means that it goes along with the particle as its
@@ -29,7 +29,7 @@ pub(super) const WITH: f32 = 2.0;
 
 /// The images that one chunk of particles sees: of its neighbours, and of the
 /// particles themselves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ChunkImages {
     /// Images of particle k are at `start[k]..start[k + 1]`.
     start: Vec<u32>,
@@ -95,42 +95,92 @@ impl ChunkImages {
         }
     }
 
-    /// Adds up `term` over the images that particle `k` of the chunk sees: first argument the
-    /// neighbour, second the gradient by its place or by the particle's own.
+    /// The images of every particle that sees any, as ranges.
     #[inline(always)]
-    fn sum_of(&self, k: usize, slopes: &[Vec3A], term: impl Fn(usize, Vec3A) -> Vec3A) -> Vec3A {
-        let range = self.start[k] as usize..self.start[k + 1] as usize;
-        let mut sum = Vec3A::ZERO;
-        // Most particles see none.
-        if !range.is_empty() {
-            for (&j, &slope) in self.neighbour[range.clone()].iter().zip(&slopes[range]) {
-                sum += term(j as usize, slope);
+    fn ranges(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let ends = self.start.windows(2).enumerate();
+        let ranges = ends.map(|(k, ends)| (k, ends[0] as usize..ends[1] as usize));
+        // Most chunks have none.
+        let some = if self.neighbour.is_empty() {
+            0
+        } else {
+            usize::MAX
+        };
+        ranges.take(some).filter(|(_, range)| !range.is_empty())
+    }
+
+    /// Fetches a line of all that [`ChunkImages::add_compression`] reads.
+    #[inline(always)]
+    pub fn fetch_for_compression(&self, line: usize) {
+        prefetch_line(&self.start, line);
+        prefetch_line(&self.neighbour, line);
+        prefetch_line(&self.other, line);
+    }
+
+    /// Fetches a line of all that [`ChunkImages::add_gradients`] reads.
+    #[inline(always)]
+    pub fn fetch_for_gradients(&self, line: usize) {
+        prefetch_line(&self.start, line);
+        prefetch_line(&self.neighbour, line);
+        prefetch_line(&self.own, line);
+    }
+
+    /// Adds the rates at which the images of particles are compressed by their neighbours'
+    /// motion; what their own does is in the gradient that the solver sums up.
+    #[inline(always)]
+    pub fn add_compression(&self, v: &[Vec3A], rates: &mut [f32]) {
+        for (k, range) in self.ranges() {
+            let mut sum = Vec3A::ZERO;
+            for (&j, &other) in self.neighbour[range.clone()].iter().zip(&self.other[range]) {
+                sum += other * v[j as usize];
             }
+            rates[k] += sum.element_sum();
         }
-        sum
     }
 
-    /// The rate at which the images of particle `k`, number `i` of all, are compressed.
+    /// Adds the gradients of the neighbours' pressures by the images, which have that of
+    /// their particles.
     #[inline(always)]
-    pub fn compression(&self, v: &[Vec3A], i: usize, k: usize) -> f32 {
-        let others = self.sum_of(k, &self.other, |j, other| other * v[j]);
-        (self.sum[k] * v[i] + others).element_sum()
-    }
-
-    /// The gradient of the pressure by the images, which have that of their particles.
-    #[inline(always)]
-    pub fn gradient(&self, p: &[f32], i: usize, k: usize) -> Vec3A {
-        p[i] * self.sum[k] + self.sum_of(k, &self.own, |j, own| p[j] * own)
+    pub fn add_gradients(&self, p: &[f32], gradients: &mut [Vec3A]) {
+        for (k, range) in self.ranges() {
+            let mut sum = Vec3A::ZERO;
+            for (&j, &own) in self.neighbour[range.clone()].iter().zip(&self.own[range]) {
+                sum += p[j as usize] * own;
+            }
+            gradients[k] += sum;
+        }
     }
 
     /// Finds the images that the particles from `first` on see.
-    fn find(
+    fn find(&mut self, first: usize, pairs: &ChunkPairs, scene: Scene<'_>, sums: Sums<'_>) {
+        #[inline(always)]
+        fn run<L: Lanes>(
+            l: L,
+            images: &mut ChunkImages,
+            first: usize,
+            pairs: &ChunkPairs,
+            scene: Scene<'_>,
+            sums: Sums<'_>,
+        ) {
+            images.find_with(l, first, pairs, scene, sums);
+        }
+        let images = self;
+        dispatch!(run(
+            images: &mut ChunkImages,
+            first: usize,
+            pairs: &ChunkPairs,
+            scene: Scene<'_>,
+            sums: Sums<'_>,
+        ));
+    }
+
+    #[inline(always)]
+    pub(super) fn find_with<L: Lanes>(
         &mut self,
+        l: L,
         first: usize,
-        x: &[Vec3A],
         pairs: &ChunkPairs,
-        (walls, nearest): (&Walls, &[Nearest]),
-        kernel: &CubicSpline,
+        scene: Scene<'_>,
         sums: Sums<'_>,
     ) {
         self.start.clear();
@@ -143,72 +193,92 @@ impl ChunkImages {
         self.sum.clear();
         self.beyond.clear();
         self.start.push(0);
-        let Sums {
-            fullness,
-            share,
-            squares,
-            closing,
-        } = sums;
+        let Scene {
+            x,
+            walls,
+            nearest,
+            kernel,
+            ..
+        } = scene;
         let h_squared = kernel.support_radius * kernel.support_radius;
         let own_walls = &walls.chunks[first / CHUNK];
-        for k in 0..fullness.len() {
+        for k in 0..sums.fullness.len() {
             let i = first + k;
             let backing = own_walls.backing(k);
-            let (mut full, mut work, mut fills) = (backing.share, 0.0, WITH * backing.closing);
-            let mut sum = WITH * backing.slope;
-            let mut add = |j: u32, d: Vec3A, c: &Corner, others: &mut Vec3A| {
-                let r_squared = d.length_squared() + c.lengthening;
-                let (value, slope) = kernel.volume_value_and_slope(r_squared);
-                let slope = c.weight * slope;
-                full += c.weight * value;
-                work += slope * r_squared;
-                fills += slope * c.closing;
-                let own = slope * (d + c.own);
-                sum += own;
-                self.neighbour.push(j);
-                self.own.push(own);
-                let other = slope * (c.other - d);
-                *others += other;
-                self.other.push(other);
-                self.lift.push(c.lift.map(|l| slope * l));
-                self.slope.push(slope);
-                self.matched.push(c.matched);
+            let mut seen = Added {
+                full: backing.share,
+                work: 0.0,
+                fills: WITH * backing.closing,
+                sum: WITH * backing.slope,
             };
             let here = &nearest[i];
-            let (near, slopes) = if here.walls > 0 {
-                pairs.of(k)
+            let (blocks, slopes) = if here.walls > 0 {
+                pairs.blocks_of(k)
             } else {
                 Default::default()
             };
-            for (&j, direct) in near.iter().zip(slopes) {
-                let there = &nearest[j as usize];
-                if there.walls == 0 {
-                    continue;
-                }
-                let d = x[i] - x[j as usize];
-                let room = h_squared - d.length_squared();
-                let mut others = Vec3A::ZERO;
-                if here.walls == 1 && there.walls == 1 {
-                    let lengthening = 4.0 * here.distance * there.distance;
-                    if lengthening >= room || !here.is_wall_of(there) {
-                        continue;
+            for (b, near) in blocks.iter().enumerate() {
+                let mut some = scene.may_be_seen(l, i, near, slopes.len() - b * WIDTH);
+                while some != 0 {
+                    let lane = some.trailing_zeros() as usize;
+                    some &= some - 1;
+                    let (j, direct) = (near[lane] as usize, slopes[b * WIDTH + lane]);
+                    let there = &nearest[j];
+                    let d = x[i] - x[j];
+                    let room = h_squared - d.length_squared();
+                    let mut others = Vec3A::ZERO;
+                    if here.walls == 1 && there.walls == 1 {
+                        let lengthening = 4.0 * here.distance * there.distance;
+                        if lengthening >= room || !here.is_wall_of(there) {
+                            continue;
+                        }
+                        others += self.add(kernel, j, d, &Corner::of_one(here, there), &mut seen);
+                    } else {
+                        let shared = Shared::of(walls.of(i), walls.of(j));
+                        shared.for_each_corner(room, |corner| {
+                            others += self.add(kernel, j, d, corner, &mut seen);
+                        });
                     }
-                    add(j, d, &Corner::of_one(here, there), &mut others);
-                } else {
-                    let shared = Shared::of(walls.of(i), walls.of(j as usize));
-                    shared.for_each_corner(room, |corner| add(j, d, corner, &mut others));
-                }
-                if j as usize != i {
-                    squares[k] += others.dot(others - 2.0 * direct * d);
+                    if j != i {
+                        sums.squares[k] += others.dot(others - 2.0 * direct * d);
+                    }
                 }
             }
-            fullness[k] += full;
-            share[k] += backing.share - work / 3.0;
-            closing[k] = fills;
-            self.sum.push(sum);
+            sums.fullness[k] += seen.full;
+            sums.share[k] += backing.share - seen.work / 3.0;
+            sums.closing[k] = seen.fills;
+            self.sum.push(seen.sum);
             self.beyond.push(backing.slope);
             self.start.push(self.neighbour.len() as u32);
         }
+    }
+
+    /// Adds the image of `j` in the walls of `c`, which is by `d` from the particle. Returns
+    /// its gradient by the place of `j`.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        kernel: &CubicSpline,
+        j: usize,
+        d: Vec3A,
+        c: &Corner,
+        seen: &mut Added,
+    ) -> Vec3A {
+        let r_squared = d.length_squared() + c.lengthening;
+        let (value, slope) = kernel.volume_value_and_slope(r_squared);
+        let slope = c.weight * slope;
+        seen.full += c.weight * value;
+        seen.work += slope * r_squared;
+        seen.fills += slope * c.closing;
+        let (own, other) = (slope * (d + c.own), slope * (c.other - d));
+        seen.sum += own;
+        self.neighbour.push(j as u32);
+        self.own.push(own);
+        self.other.push(other);
+        self.lift.push(c.lift.map(|l| slope * l));
+        self.slope.push(slope);
+        self.matched.push(c.matched);
+        other
     }
 
     fn bytes(&self) -> usize {
@@ -223,43 +293,44 @@ impl ChunkImages {
     }
 }
 
-/// The nearest wall of a particle, in the order of the particles: most have one wall
-/// or none, and need to look no further.
-#[derive(Clone, Copy, Debug, Default)]
-struct Nearest {
-    normal: Vec3A,
-    distance: f32,
-    /// Velocity of the wall along the normal.
-    speed: f32,
-    /// Square root of how much of a wall it is.
-    weight: f32,
-    obstacle: u32,
-    /// How many walls the particle has, and which of them it is.
-    walls: u16,
-    number: u16,
+/// What the images of one particle add up to.
+struct Added {
+    full: f32,
+    work: f32,
+    fills: f32,
+    sum: Vec3A,
 }
 
-impl Nearest {
-    fn of(walls: &[Mirror]) -> Nearest {
-        let mut mirrors = walls.iter().enumerate().filter(|(_, m)| !m.backed);
-        let Some((number, m)) = mirrors.next() else {
-            return Nearest::default();
-        };
-        Nearest {
-            normal: m.wall.normal.into(),
-            distance: m.wall.distance,
-            speed: m.wall.normal.dot(m.wall.velocity),
-            weight: m.wall.drag.sqrt(),
-            obstacle: m.obstacle,
-            walls: 1 + mirrors.count() as u16,
-            number: number as u16,
-        }
-    }
+/// All particles, and the walls that they stand before.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    x: &'a [Vec3A],
+    walls: &'a Walls,
+    nearest: &'a [Nearest],
+    /// Least distance from a wall; infinite if there is none.
+    distance: &'a [f32],
+    kernel: &'a CubicSpline,
+}
 
-    /// True if `other` stands before the same wall.
+impl Scene<'_> {
+    /// Which of the first `n` of eight neighbours may have images that particle `i` sees, bit
+    /// by bit: no image is nearer than by the least distances of both from walls.
     #[inline(always)]
-    fn is_wall_of(&self, other: &Nearest) -> bool {
-        self.obstacle == other.obstacle && self.normal.dot(other.normal) > SAME_WALL
+    fn may_be_seen<L: Lanes>(&self, l: L, i: usize, near: &[u32; WIDTH], n: usize) -> u32 {
+        let h = self.kernel.support_radius;
+        // SAFETY: neighbours are numbers of particles.
+        let [x, y, z] = unsafe { l.gather_vectors(self.x, near) };
+        let (dx, dy) = (
+            l.sub(l.splat(self.x[i].x), x),
+            l.sub(l.splat(self.x[i].y), y),
+        );
+        let dz = l.sub(l.splat(self.x[i].z), z);
+        let squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
+        let there = l.numbers(&near.map(|j| self.distance[j as usize]));
+        let longer = l.mul(l.splat(4.0 * self.distance[i]), there);
+        // Not a number where one is at the wall and the other has none.
+        let seen = l.less(l.add(squared, longer), l.splat(h * h));
+        l.bits(l.and(seen, l.first(n)))
     }
 }
 
@@ -268,6 +339,7 @@ impl Nearest {
 pub(crate) struct Images {
     pub chunks: Vec<ChunkImages>,
     nearest: Vec<Nearest>,
+    distance: Vec<f32>,
 }
 
 impl Images {
@@ -288,16 +360,35 @@ impl Images {
         self.chunks
             .resize_with(pairs.chunks.len(), ChunkImages::default);
         self.nearest.resize(x.len(), Nearest::default());
-        (self.nearest.par_chunks_mut(CHUNK), &walls.chunks)
+        self.distance.resize(x.len(), 0.0);
+        (
+            self.nearest.par_chunks_mut(CHUNK),
+            self.distance.par_chunks_mut(CHUNK),
+            &walls.chunks,
+        )
             .into_par_iter()
-            .for_each(|(nearest, walls)| {
-                for (k, nearest) in nearest.iter_mut().enumerate() {
-                    *nearest = Nearest::of(walls.of(k));
+            .for_each(|(nearest, distance, walls)| {
+                for (k, (nearest, distance)) in nearest.iter_mut().zip(distance).enumerate() {
+                    let walls = walls.of(k);
+                    *nearest = Nearest::of(walls);
+                    let mirrors = walls.iter().filter(|m| !m.backed);
+                    *distance = mirrors.fold(f32::INFINITY, |d, m| d.min(m.wall.distance.max(0.0)));
                 }
             });
-        let nearest = &self.nearest[..];
+        let Images {
+            chunks,
+            nearest,
+            distance,
+        } = self;
+        let scene = Scene {
+            x,
+            walls,
+            nearest,
+            distance,
+            kernel,
+        };
         (
-            &mut self.chunks,
+            chunks,
             &pairs.chunks,
             fullness.par_chunks_mut(CHUNK),
             share.par_chunks_mut(CHUNK),
@@ -313,153 +404,33 @@ impl Images {
                     squares,
                     closing,
                 };
-                images.find(c * CHUNK, x, pairs, (walls, nearest), kernel, sums);
+                images.find(c * CHUNK, pairs, scene, sums);
             });
+    }
+
+    /// What [`Images::find`] has last looked at.
+    #[cfg(test)]
+    pub(super) fn scene<'a>(
+        &'a self,
+        x: &'a [Vec3A],
+        walls: &'a Walls,
+        kernel: &'a CubicSpline,
+    ) -> Scene<'a> {
+        let (nearest, distance) = (&self.nearest, &self.distance);
+        Scene {
+            x,
+            walls,
+            nearest,
+            distance,
+            kernel,
+        }
     }
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().map(ChunkImages::bytes);
-        chunks.sum::<usize>() + size_of::<Nearest>() * self.nearest.capacity()
-    }
-}
-
-/// What one or several walls do to the image of one particle seen from another.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Corner {
-    /// The walls.
-    matched: Matched,
-    /// `4 Σ d_i d_j`.
-    lengthening: f32,
-    /// `2 Σ d_j n_i` and `2 Σ d_i n_j`.
-    own: Vec3A,
-    other: Vec3A,
-    /// `-2 Σ (d_j n_i · u_i + d_i n_j · u_j)`, u the velocity of the wall.
-    closing: f32,
-    /// `2 d_j`, for each of the particle's own walls.
-    lift: [f32; MOST_WALLS],
-    weight: f32,
-}
-
-impl Corner {
-    /// Of particles that have one wall each.
-    #[inline(always)]
-    fn of_one(here: &Nearest, there: &Nearest) -> Corner {
-        let mut lift = [0.0; MOST_WALLS];
-        lift[here.number as usize] = 2.0 * there.distance;
-        Corner {
-            lengthening: 4.0 * here.distance * there.distance,
-            own: 2.0 * there.distance * here.normal,
-            other: 2.0 * here.distance * there.normal,
-            closing: -2.0 * (there.distance * here.speed + here.distance * there.speed),
-            lift,
-            weight: here.weight * there.weight,
-            matched: Matched::default().with(here.number as usize, there.number as usize),
-        }
-    }
-}
-
-/// The walls that an image is mirrored at: for each of the particle's own walls, the number
-/// of the same one among those of the neighbour, and one more, in two bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Matched(u8);
-
-const _: () = assert!(MOST_WALLS <= 3);
-
-impl Matched {
-    #[inline(always)]
-    fn with(self, own: usize, other: usize) -> Matched {
-        Matched(self.0 | ((other + 1) << (2 * own)) as u8)
-    }
-
-    /// Numbers of the walls among those of the particle and of the neighbour.
-    #[inline(always)]
-    pub fn iter(self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        (0..MOST_WALLS).filter_map(move |own| {
-            let other = usize::from(self.0 >> (2 * own) & 3);
-            Some((own, other.checked_sub(1)?))
-        })
-    }
-}
-
-/// The one of `walls` that is most likely the same wall as `mirror`, if any is.
-#[inline(always)]
-fn best_match(mirror: &Mirror, walls: &[Mirror]) -> Option<usize> {
-    let (mut best, mut found) = (SAME_WALL, None);
-    if mirror.backed {
-        return None;
-    }
-    for (k, wall) in walls.iter().enumerate() {
-        let alike = wall.wall.normal.dot(mirror.wall.normal);
-        if alike > best && wall.obstacle == mirror.obstacle && !wall.backed {
-            (best, found) = (alike, Some(k));
-        }
-    }
-    found
-}
-
-/// The walls that two particles both stand before: each one's view of it.
-struct Shared<'a> {
-    own: &'a [Mirror],
-    other: &'a [Mirror],
-    /// Index among the own walls and among the other's.
-    pairs: [(usize, usize); MOST_WALLS],
-    count: usize,
-}
-
-impl<'a> Shared<'a> {
-    #[inline(always)]
-    fn of(own: &'a [Mirror], other: &'a [Mirror]) -> Shared<'a> {
-        let mut shared = Shared {
-            own,
-            other,
-            pairs: [(0, 0); MOST_WALLS],
-            count: 0,
-        };
-        // Each must be the other's best match: of two faces that one particle sees, its
-        // neighbour may see one, and both must find the same images.
-        for (k, a) in own.iter().enumerate() {
-            if let Some(l) = best_match(a, other)
-                && best_match(&other[l], own) == Some(k)
-            {
-                shared.pairs[shared.count] = (k, l);
-                shared.count += 1;
-            }
-        }
-        shared
-    }
-
-    /// Every wall, every edge of two and the corner of three that lengthen the squared
-    /// distance by less than `room`.
-    #[inline(always)]
-    fn for_each_corner(&self, room: f32, mut visit: impl FnMut(&Corner)) {
-        for set in 1usize..1 << self.count {
-            let chosen = (0..self.count).filter(|k| set >> k & 1 == 1);
-            let walls = chosen.map(|k| self.pairs[k]);
-            let distances = walls
-                .clone()
-                .map(|(k, l)| 4.0 * self.own[k].wall.distance * self.other[l].wall.distance);
-            let lengthening: f32 = distances.sum();
-            if lengthening >= room {
-                continue;
-            }
-            let mut corner = Corner {
-                lengthening,
-                weight: 1.0,
-                ..Corner::default()
-            };
-            for (k, l) in walls {
-                let (a, b) = (&self.own[k].wall, &self.other[l].wall);
-                corner.own += 2.0 * b.distance * Vec3A::from(a.normal);
-                corner.other += 2.0 * a.distance * Vec3A::from(b.normal);
-                corner.closing -= 2.0
-                    * (b.distance * a.normal.dot(a.velocity)
-                        + a.distance * b.normal.dot(b.velocity));
-                corner.lift[k] = 2.0 * b.distance;
-                corner.matched = corner.matched.with(k, l);
-                corner.weight *= (a.drag * b.drag).sqrt();
-            }
-            visit(&corner);
-        }
+        chunks.sum::<usize>()
+            + size_of::<Nearest>() * self.nearest.capacity()
+            + 4 * self.distance.capacity()
     }
 }

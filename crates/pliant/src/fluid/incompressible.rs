@@ -18,6 +18,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
+use super::correction::{Changed, Correction, Known};
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
@@ -26,7 +27,9 @@ use super::images::{Images, Sums as ImageSums, WITH};
 use super::pace::{Pace, Sums};
 use super::pairs::{Found, Pairs};
 use super::partition::part;
-use super::pressure_sums::{Chunk, add_compression, push_chunk};
+use super::pressure_sums::{
+    Chunk, Soon, add_compression, push_chunk, row_of_motion, row_of_pressure,
+};
 use super::restoring::lattice_stiffness;
 use super::strain::Symmetric;
 use super::tension::Surface;
@@ -35,6 +38,7 @@ use super::walls::Walls;
 use super::yielding::Yielding;
 use crate::coupling::Bodies;
 use crate::math::{Xyz, XyzVec};
+use crate::simd::Row;
 use crate::space::CellGrid;
 
 #[cfg(test)]
@@ -93,8 +97,11 @@ pub(crate) struct Incompressible {
     expected: bool,
     pub x: Vec<Vec3A>,
     pub v: Vec<Vec3A>,
-    /// `Σ V ∇W` over the neighbours, in 1/m.
+    /// `Σ V ∇W` over neighbours and images, in 1/m.
     gradient: Vec<Vec3A>,
+    /// What neighbours need of velocities and of changes of pressure (`pressure_sums.rs`).
+    motion: Vec<Row>,
+    pushing: Vec<Row>,
     /// Share of each particle's surroundings that is full.
     pub fullness: Vec<f32>,
     /// Share of each particle's pressure that pushes through the liquid.
@@ -162,6 +169,8 @@ impl Incompressible {
             x: Vec::new(),
             v: Vec::new(),
             gradient: Vec::new(),
+            motion: Vec::new(),
+            pushing: Vec::new(),
             fullness: Vec::new(),
             share: Vec::new(),
             closing: Vec::new(),
@@ -192,6 +201,8 @@ impl Incompressible {
         self.x.resize(n, Vec3A::ZERO);
         self.v.resize(n, Vec3A::ZERO);
         self.gradient.resize(n, Vec3A::ZERO);
+        self.motion.resize(n, Row::default());
+        self.pushing.resize(n, Row::default());
         for a in [
             &mut self.fullness,
             &mut self.share,
@@ -253,7 +264,7 @@ impl Incompressible {
         let least = 1e-6 * (self.kernel.slope * self.kernel.support_radius).powi(2);
         (
             self.inverse_diagonal.par_chunks_mut(CHUNK),
-            self.gradient.par_chunks(CHUNK),
+            self.gradient.par_chunks_mut(CHUNK),
             &self.images.chunks,
         )
             .into_par_iter()
@@ -262,9 +273,9 @@ impl Incompressible {
             .for_each(|(c, (diagonal, gradient, images))| {
                 for (k, diagonal) in diagonal.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
-                    let mut own = gradient[k];
                     let seen = images.of(k);
-                    own += seen.sum;
+                    gradient[k] += seen.sum;
+                    let mut own = gradient[k];
                     let images = seen.neighbour.iter().zip(seen.other);
                     for (_, &other) in images.filter(|(j, _)| **j as usize == i) {
                         own += other;
@@ -341,12 +352,17 @@ impl Incompressible {
         match goal {
             Goal::Density => {
                 self.find_due(tolerances.correction, dt);
-                if !std::mem::take(&mut self.expected) {
+                if std::mem::take(&mut self.expected) {
+                    self.note_motion();
+                } else {
                     self.push(dt, inverse_density);
                 }
                 self.yielding.feel(bodies);
             }
             Goal::Divergence => {
+                self.note_motion();
+                self.due.clear();
+                self.due.resize(n, 0.0);
                 let scale = (dt, self.volume);
                 self.yielding
                     .answer(&self.change, scale, inverse_density, bodies);
@@ -400,59 +416,70 @@ impl Incompressible {
         ahead: f32,
         pressure: &mut [f32],
     ) -> Sums {
-        let (x, v, closing) = (&self.x[..], &self.v[..], &self.closing[..]);
+        let around = Around {
+            x: &self.x,
+            gradient: &self.gradient,
+            pairs: &self.pairs,
+            images: &self.images,
+        };
+        let (v, motion, closing) = (&self.v[..], &self.motion[..], &self.closing[..]);
         let (due, yielding) = (&self.due[..], &self.yielding);
         let (fullness, inverse_diagonal) = (&self.fullness[..], &self.inverse_diagonal[..]);
-        let scale = 1.0 / (dt * dt);
+        let correction = Correction {
+            dt,
+            relaxation,
+            ahead,
+            fullest_free: match goal {
+                Goal::Density => f32::NEG_INFINITY,
+                Goal::Divergence => INNER,
+            },
+        };
         let parts: Vec<Sums> = (
             pressure.par_chunks_mut(CHUNK),
             self.change.par_chunks_mut(CHUNK),
             self.settled.par_chunks_mut(CHUNK),
             self.excess.par_chunks_mut(CHUNK),
-            &self.pairs.chunks,
-            &self.images.chunks,
+            self.pushing.par_chunks_mut(CHUNK),
         )
             .into_par_iter()
             .enumerate()
-            .map(|(c, (pressure, change, settled, last, pairs, images))| {
-                let mut sums = Sums::default();
+            .map(|(c, (pressure, change, settled, excess, pushing))| {
                 let mut rates = [0.0; CHUNK];
                 let rates = &mut rates[..pressure.len()];
-                rates.copy_from_slice(&closing[c * CHUNK..][..rates.len()]);
+                let own = c * CHUNK..c * CHUNK + rates.len();
+                rates.copy_from_slice(&closing[own.clone()]);
                 yielding.close(c, rates);
-                let chunk = Chunk {
-                    first: c * CHUNK,
-                    pairs,
-                    images,
-                    x,
+                let (due, fullness) = (&due[own.clone()], &fullness[own.clone()]);
+                let inverse_diagonal = &inverse_diagonal[own.clone()];
+                let soon = Soon {
+                    numbers: [
+                        due,
+                        fullness,
+                        inverse_diagonal,
+                        pressure,
+                        change,
+                        settled,
+                        excess,
+                    ],
+                    rows: pushing,
+                    ..Soon::default()
                 };
-                add_compression(chunk, v, rates);
-                for k in 0..pressure.len() {
-                    let i = c * CHUNK + k;
-                    let rate = rates[k];
-                    let excess = match goal {
-                        Goal::Density => due[i] + dt * rate,
-                        Goal::Divergence if fullness[i] > INNER => dt * rate,
-                        Goal::Divergence => -1.0,
-                    };
-                    let full_step = scale * inverse_diagonal[i];
-                    if full_step > 0.0 {
-                        sums.response += f64::from(change[k] * (last[k] - excess));
-                        sums.change += f64::from(change[k] * change[k] / full_step);
-                    }
-                    last[k] = excess;
-                    let next = (pressure[k] + relaxation * full_step * excess).max(0.0);
-                    // Compression still there, or pressure not needed any more.
-                    let left = (next - pressure[k]).abs();
-                    if left > 0.0 {
-                        sums.compression += f64::from(left / (relaxation * full_step));
-                    }
-                    let beyond = (next + ahead * (next - settled[k])).max(0.0);
-                    settled[k] = next;
-                    change[k] = beyond - pressure[k];
-                    pressure[k] = beyond;
-                }
-                sums
+                add_compression(around.chunk(c), v, motion, soon, rates);
+                let known = Known {
+                    rates,
+                    due,
+                    fullness,
+                    inverse_diagonal,
+                    x: &around.x[own],
+                };
+                let changed = Changed {
+                    pressure,
+                    change,
+                    settled,
+                    excess,
+                    pushing,
+                };
+                correction.apply(known, changed)
             })
             .collect();
         parts.iter().fold(Sums::default(), |a, b| Sums {
@@ -469,20 +496,46 @@ impl Incompressible {
         self.expected = true;
     }
 
-    /// Changes the velocities by the last change of pressure.
-    fn push(&mut self, dt: f32, inverse_density: &[f32]) {
-        let around = (&self.x[..], &self.pairs, &self.images);
-        push(&mut self.v, around, &self.change, inverse_density, dt);
+    /// Notes for the neighbours how particles move.
+    fn note_motion(&mut self) {
+        (&mut self.motion, &self.x, &self.v)
+            .into_par_iter()
+            .with_min_len(4096)
+            .for_each(|(row, &x, &v)| *row = row_of_motion(x, v));
     }
 
-    /// The same, and lets bodies give way to it: both at once, because one thread alone finds
-    /// how a body answers.
+    /// Changes the velocities by the last change of pressure.
+    fn push(&mut self, dt: f32, inverse_density: &[f32]) {
+        (&mut self.pushing, &self.x, &self.change)
+            .into_par_iter()
+            .with_min_len(4096)
+            .for_each(|(row, &x, &change)| *row = row_of_pressure(x, change));
+        let around = Around {
+            x: &self.x,
+            gradient: &self.gradient,
+            pairs: &self.pairs,
+            images: &self.images,
+        };
+        let pressure = (&self.change[..], &self.pushing[..]);
+        let moved = (&mut self.v[..], &mut self.motion[..]);
+        around.push(pressure, inverse_density, dt, moved);
+    }
+
+    /// The same, whose rows [`Incompressible::correct`] has noted, and lets bodies give way to
+    /// it: both at once, because one thread alone finds how a body answers.
     fn push_with_bodies(&mut self, dt: f32, inverse_density: &[f32], bodies: &mut Bodies) {
         let (change, scale) = (&self.change[..], (dt, self.volume));
-        let around = (&self.x[..], &self.pairs, &self.images);
-        let (v, yielding) = (&mut self.v, &mut self.yielding);
+        let around = Around {
+            x: &self.x,
+            gradient: &self.gradient,
+            pairs: &self.pairs,
+            images: &self.images,
+        };
+        let pressure = (change, &self.pushing[..]);
+        let moved = (&mut self.v[..], &mut self.motion[..]);
+        let yielding = &mut self.yielding;
         rayon::join(
-            || push(v, around, change, inverse_density, dt),
+            || around.push(pressure, inverse_density, dt, moved),
             || yielding.answer(change, scale, inverse_density, bodies),
         );
     }
@@ -537,6 +590,7 @@ impl Incompressible {
                 + self.settled.capacity()
                 + self.excess.capacity()
                 + self.due.capacity())
+            + size_of::<Row>() * (self.motion.capacity() + self.pushing.capacity())
             + self.pairs.bytes()
             + self.images.bytes()
             + self.yielding.bytes()
@@ -546,26 +600,41 @@ impl Incompressible {
     }
 }
 
-/// Changes velocities by a change of pressure.
-fn push(
-    v: &mut [Vec3A],
-    (x, pairs, images): (&[Vec3A], &Pairs, &Images),
-    change: &[f32],
-    inverse_density: &[f32],
-    dt: f32,
-) {
-    (v.par_chunks_mut(CHUNK), &pairs.chunks, &images.chunks)
-        .into_par_iter()
-        .enumerate()
-        .for_each(|(c, (v, pairs, images))| {
-            let chunk = Chunk {
-                first: c * CHUNK,
-                pairs,
-                images,
-                x,
-            };
-            push_chunk(chunk, change, inverse_density, dt, v);
-        });
+/// All particles with all that they see.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    x: &'a [Vec3A],
+    gradient: &'a [Vec3A],
+    pairs: &'a Pairs,
+    images: &'a Images,
+}
+
+impl<'a> Around<'a> {
+    fn chunk(&self, c: usize) -> Chunk<'a> {
+        Chunk {
+            first: c * CHUNK,
+            pairs: &self.pairs.chunks[c],
+            images: &self.images.chunks[c],
+            x: self.x,
+            gradient: self.gradient,
+        }
+    }
+
+    /// Changes velocities, and the rows of them, by a change of pressure.
+    fn push(
+        &self,
+        pressure: (&[f32], &[Row]),
+        inverse_density: &[f32],
+        dt: f32,
+        (v, motion): (&mut [Vec3A], &mut [Row]),
+    ) {
+        (v.par_chunks_mut(CHUNK), motion.par_chunks_mut(CHUNK))
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(c, moved)| {
+                push_chunk(self.chunk(c), pressure, inverse_density, dt, moved);
+            });
+    }
 }
 
 /// The part of a compression that a sub-step of `dt` seconds takes out; all of the room

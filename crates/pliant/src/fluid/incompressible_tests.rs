@@ -4,11 +4,15 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
-use crate::fluid::pressure_sums::{compression, pressure_gradient};
+use crate::fluid::images::{ChunkImages, Sums};
+use crate::fluid::incompressible::Incompressible;
+use crate::fluid::pressure_sums::{
+    Chunk, Soon, compression, pressure_gradient, row_of_motion, row_of_pressure,
+};
 use crate::fluid::test_random::Random;
 use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewParticle, Tolerances};
 use crate::mesh::IcoSphere;
-use crate::simd::Portable;
+use crate::simd::{Lanes, Portable, Row};
 use crate::space::{Bvh, TriangleIndex};
 
 const SPACING: f32 = 0.02;
@@ -48,6 +52,48 @@ fn prepared(particles: &[NewParticle], walls: &[Obstacle]) -> Fluid {
     fluid.find_walls(&obstacles);
     fluid.compute_density(|_| false, &Bodies::default());
     fluid
+}
+
+/// The rates of compression that `v` makes, and the gradients of `p`.
+fn sums<L: Lanes>(l: L, solver: &Incompressible, v: &[Vec3A], p: &[f32]) -> (Vec<f32>, Vec<Vec3A>) {
+    let x = &solver.x;
+    let motion: Vec<Row> = x
+        .iter()
+        .zip(v)
+        .map(|(&x, &v)| row_of_motion(x, v))
+        .collect();
+    let pushing: Vec<Row> = x
+        .iter()
+        .zip(p)
+        .map(|(&x, &p)| row_of_pressure(x, p))
+        .collect();
+    let (mut rates, mut gradients) = (vec![0.0; x.len()], vec![Vec3A::ZERO; x.len()]);
+    for c in 0..solver.pairs.chunks.len() {
+        let chunk = Chunk {
+            first: c * CHUNK,
+            pairs: &solver.pairs.chunks[c],
+            images: &solver.images.chunks[c],
+            x,
+            gradient: &solver.gradient,
+        };
+        let own = c * CHUNK..x.len().min((c + 1) * CHUNK);
+        compression(
+            l,
+            chunk,
+            v,
+            &motion,
+            Soon::default(),
+            &mut rates[own.clone()],
+        );
+        pressure_gradient(
+            l,
+            chunk,
+            (p, &pushing),
+            Soon::default(),
+            &mut gradients[own],
+        );
+    }
+    (rates, gradients)
 }
 
 fn corner() -> Vec<Obstacle> {
@@ -101,18 +147,15 @@ fn pairs_are_those_of_brute_force() {
 fn a_lattice_in_a_corner_does_not_notice_the_walls() {
     let fluid = prepared(&block(8, 0.0, 0.0), &corner());
     let solver = fluid.solver.as_ref().unwrap();
-    for i in 0..fluid.len() {
+    let still = vec![Vec3A::ZERO; fluid.len()];
+    let (_, gradients) = sums(Portable, solver, &still, &vec![1.0; fluid.len()]);
+    for (i, g) in gradients.iter().enumerate() {
         let p = fluid.positions().get(i);
         // The other three sides are free surfaces.
         if p.max_element() > 8.0 * SPACING - fluid.support_radius() {
             continue;
         }
         assert!((solver.fullness[i] - 1.0).abs() < 1e-4, "{p}");
-        let uniform = vec![1.0; fluid.len()];
-        let (chunk, k) = (i / CHUNK, i % CHUNK);
-        let pairs = solver.pairs.chunks[chunk].of(k);
-        let g = pressure_gradient(Portable, &solver.x, &uniform, i, pairs)
-            + solver.images.chunks[chunk].gradient(&uniform, i, k);
         assert!(g.length() * SPACING < 1e-3, "{p}: {g}");
     }
 }
@@ -128,12 +171,9 @@ fn the_gradient_is_the_transpose_of_the_compression() {
         let v: Vec<Vec3A> = (0..fluid.len()).map(|_| random.vector().into()).collect();
         let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
         let (mut pressure_work, mut motion_work, mut size) = (0.0f64, 0.0f64, 0.0f64);
+        let (rates, gradients) = sums(Portable, solver, &v, &p);
         for i in 0..fluid.len() {
-            let (c, k) = (i / CHUNK, i % CHUNK);
-            let (pairs, images) = (solver.pairs.chunks[c].of(k), &solver.images.chunks[c]);
-            let d = compression(Portable, &solver.x, &v, i, pairs) + images.compression(&v, i, k);
-            let g =
-                pressure_gradient(Portable, &solver.x, &p, i, pairs) + images.gradient(&p, i, k);
+            let (d, g) = (rates[i], gradients[i]);
             pressure_work += f64::from(p[i] * d);
             motion_work += f64::from(v[i].dot(g));
             size += f64::from((p[i] * d).abs());
@@ -143,37 +183,81 @@ fn the_gradient_is_the_transpose_of_the_compression() {
     }
 }
 
-/// The sums over two neighbours at a time are the plain ones, and the same to the bit with
-/// and without vector instructions.
+/// The sums of rows are the plain ones, wherever the liquid is, and the same to the bit
+/// whatever instructions the processor has.
 #[test]
-fn sums_by_two_are_the_plain_sums() {
-    let fluid = prepared(&block(6, 0.3, 1.0), &[]);
-    let solver = fluid.solver.as_ref().unwrap();
-    let mut random = Random(7);
-    let v: Vec<Vec3A> = (0..fluid.len()).map(|_| random.vector().into()).collect();
-    let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
-    let x = &solver.x;
-    for i in 0..fluid.len() {
-        let pairs = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
-        let (mut rate, mut gradient, mut size) = (0.0f64, DVec3::ZERO, 0.0);
-        for (&j, &s) in pairs.0.iter().zip(pairs.1) {
-            let j = j as usize;
-            let slope = f64::from(s) * (x[i] - x[j]).as_dvec3();
-            rate += slope.dot((v[i] - v[j]).as_dvec3());
-            gradient += slope * f64::from(p[i] + p[j]);
-            size += slope.length();
+fn sums_of_rows_are_the_plain_sums() {
+    for far in [0.0, 30.0] {
+        let mut particles = block(7, 0.3, 1.0);
+        for p in &mut particles {
+            p.position += Vec3::new(far, -far, 2.0 * far);
         }
-        let d = compression(Portable, x, &v, i, pairs);
-        let g = pressure_gradient(Portable, x, &p, i, pairs);
-        assert!((f64::from(d) - rate).abs() < 1e-5 * size);
-        assert!((g.as_dvec3() - gradient).length() < 1e-5 * size);
-        assert!(
-            (solver.gradient[i].as_dvec3() - plain_gradient(x, i, pairs)).length() < 1e-5 * size
-        );
+        let fluid = prepared(&particles, &[]);
+        let solver = fluid.solver.as_ref().unwrap();
+        let mut random = Random(7);
+        let v: Vec<Vec3A> = (0..fluid.len()).map(|_| random.vector().into()).collect();
+        let p: Vec<f32> = (0..fluid.len()).map(|_| random.next()).collect();
+        let (rates, gradients) = sums(Portable, solver, &v, &p);
+        let x = &solver.x;
+        for i in 0..fluid.len() {
+            let pairs = solver.pairs.chunks[i / CHUNK].of(i % CHUNK);
+            let (mut rate, mut gradient, mut size) = (0.0f64, DVec3::ZERO, 0.0);
+            for (&j, &s) in pairs.0.iter().zip(pairs.1) {
+                let j = j as usize;
+                let slope = f64::from(s) * (x[i] - x[j]).as_dvec3();
+                rate += slope.dot((v[i] - v[j]).as_dvec3());
+                gradient += slope * f64::from(p[i] + p[j]);
+                size += slope.length();
+            }
+            assert!((f64::from(rates[i]) - rate).abs() < 1e-6 * size);
+            assert!((gradients[i].as_dvec3() - gradient).length() < 1e-6 * size);
+            let own = solver.gradient[i].as_dvec3();
+            assert!((own - plain_gradient(x, i, pairs)).length() < 1e-6 * size);
+        }
         #[cfg(target_arch = "x86_64")]
+        {
+            let portable = (rates, gradients);
+            if let Some(avx2) = crate::simd::Avx2::detect() {
+                assert!(portable == sums(avx2, solver, &v, &p));
+            }
+            if let Some(avx512) = crate::simd::Avx512::detect() {
+                assert!(portable == sums(avx512, solver, &v, &p));
+            }
+        }
+    }
+}
+
+/// Images are the same to the bit whatever instructions the processor has.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn images_are_the_same_on_all_processors() {
+    /// Images of the first chunk, with what they add to fullness, share, squares and closing.
+    fn found<L: Lanes>(l: L, fluid: &Fluid) -> (ChunkImages, [Vec<f32>; 4]) {
+        let solver = fluid.solver.as_ref().unwrap();
+        let scene = solver.images.scene(&solver.x, &fluid.walls, &solver.kernel);
+        let n = fluid.len().min(CHUNK);
+        let mut sums = [(); 4].map(|()| vec![0.0; n]);
+        let [fullness, share, squares, closing] = &mut sums;
+        let mut images = ChunkImages::default();
+        let added = Sums {
+            fullness,
+            share,
+            squares,
+            closing,
+        };
+        images.find_with(l, 0, &solver.pairs.chunks[0], scene, added);
+        (images, sums)
+    }
+    for walls in [corner(), bowl()] {
+        let fluid = prepared(&block(6, 0.3, 1.0), &walls);
+        let portable = found(Portable, &fluid);
+        let solver = fluid.solver.as_ref().unwrap();
+        assert!(portable.0 == solver.images.chunks[0]);
         if let Some(avx2) = crate::simd::Avx2::detect() {
-            assert_eq!(d.to_bits(), compression(avx2, x, &v, i, pairs).to_bits());
-            assert_eq!(g, pressure_gradient(avx2, x, &p, i, pairs));
+            assert!(found(avx2, &fluid) == portable);
+        }
+        if let Some(avx512) = crate::simd::Avx512::detect() {
+            assert!(found(avx512, &fluid) == portable);
         }
     }
 }

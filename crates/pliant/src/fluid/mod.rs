@@ -17,6 +17,8 @@
 //!   `sample.rs` tells what the liquid is at a place.
 
 mod bracing;
+mod corner;
+mod correction;
 mod cubic;
 mod emitter;
 mod fill;

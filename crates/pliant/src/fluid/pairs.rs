@@ -4,6 +4,12 @@
 //! Lists are kept per chunk of particles, so that they are made in parallel without
 //! counting first, and walked in the order of memory. A particle is in its own list:
 //! that saves a test, and all that is ever summed is zero for it.
+//!
+//! Every list takes up whole blocks of eight, filled up with pairs of the particle and itself
+//! that have no slope. A sum over all pairs of a chunk can then go from block to block without
+//! a branch at the ends of the lists, which no processor can guess.
+
+use std::ops::Range;
 
 use glam::Vec3A;
 use rayon::prelude::*;
@@ -12,8 +18,8 @@ use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::{Friction, NEAREST};
 use crate::math::Xyz;
-use crate::simd::{Lanes, WIDTH, dispatch};
-use crate::space::{CellGrid, Rows};
+use crate::simd::{Lanes, MOST_PACKED, WIDTH, dispatch};
+use crate::space::CellGrid;
 
 /// Room that a list gets when it becomes too short.
 const SPARE: usize = 512;
@@ -21,8 +27,11 @@ const SPARE: usize = 512;
 /// The neighbours of one chunk of particles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkPairs {
-    /// Neighbours of particle k are at `start[k]..start[k + 1]`.
+    /// Neighbours of particle k are at `start[k]..end[k]`.
     start: Vec<u32>,
+    end: Vec<u32>,
+    /// The particle that a block of eight belongs to.
+    owner: Vec<u8>,
     neighbour: Vec<u32>,
     /// `V W'(r) / r`: times `x_i - x_j`, the gradient of the kernel.
     slope: Vec<f32>,
@@ -34,15 +43,40 @@ impl ChunkPairs {
     /// Neighbours of particle `k` of the chunk and the slopes of their kernels.
     #[inline(always)]
     pub fn of(&self, k: usize) -> (&[u32], &[f32]) {
-        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        let range = self.range(k);
         (&self.neighbour[range.clone()], &self.slope[range])
     }
 
     /// Neighbours of particle `k` of the chunk and the friction of the pairs.
     #[inline(always)]
     pub fn friction_of(&self, k: usize) -> (&[u32], &[f32]) {
-        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        let range = self.range(k);
         (&self.neighbour[range.clone()], &self.friction[range])
+    }
+
+    /// All pairs in blocks of eight: the particle that they belong to, counted from the first
+    /// of the chunk, neighbours, slopes. Every particle has one block at least.
+    #[inline(always)]
+    pub fn blocks(&self) -> (&[u8], &[[u32; WIDTH]], &[[f32; WIDTH]]) {
+        let blocks = self.owner.len();
+        let (near, _) = self.neighbour.as_chunks();
+        let (slope, _) = self.slope.as_chunks();
+        (&self.owner, &near[..blocks], &slope[..blocks])
+    }
+
+    /// Neighbours of particle `k` in blocks of eight, filled up, and as many slopes as there
+    /// are neighbours.
+    #[inline(always)]
+    pub fn blocks_of(&self, k: usize) -> (&[[u32; WIDTH]], &[f32]) {
+        let range = self.range(k);
+        let (near, _) = self.neighbour[range.start..].as_chunks();
+        let blocks = range.len().div_ceil(WIDTH);
+        (&near[..blocks], &self.slope[range])
+    }
+
+    #[inline(always)]
+    fn range(&self, k: usize) -> Range<usize> {
+        self.start[k] as usize..self.end[k] as usize
     }
 
     /// Makes the lists longer, without the doubling that would leave half of them
@@ -58,13 +92,13 @@ impl ChunkPairs {
 
     /// Number of particles.
     pub fn len(&self) -> usize {
-        self.start.len().saturating_sub(1)
+        self.start.len()
     }
 
     /// Sets the friction of the pairs of particle `k` to a value of the neighbour.
     #[inline(always)]
     pub fn set_friction(&mut self, k: usize, value: impl Fn(usize) -> f32) {
-        let range = self.start[k] as usize..self.start[k + 1] as usize;
+        let range = self.range(k);
         let pairs = self.friction[range.clone()]
             .iter_mut()
             .zip(&self.neighbour[range]);
@@ -74,52 +108,43 @@ impl ChunkPairs {
     }
 
     /// Keeps the pairs of (particle of the chunk, neighbour, slope) for which `keep` is true,
-    /// and all of the particles that are not `concerned`.
+    /// and all of the particles that are not `concerned`. The first particle of the chunk is
+    /// number `first` of all.
     pub fn retain(
         &mut self,
+        first: usize,
         concerned: impl Fn(usize) -> bool,
         mut keep: impl FnMut(usize, usize, f32) -> bool,
     ) {
-        let mut end = 0;
-        for k in 0..self.len() {
-            let range = self.start[k] as usize..self.start[k + 1] as usize;
-            self.start[k] = end as u32;
-            if !concerned(k) {
-                // Up to the first pair that goes, all stay where they are.
-                if end < range.start {
-                    self.neighbour.copy_within(range.clone(), end);
-                    self.slope.copy_within(range.clone(), end);
-                    self.friction.copy_within(range.clone(), end);
-                }
-                end += range.len();
-                continue;
-            }
-            for p in range {
+        for k in (0..self.len()).filter(|&k| concerned(k)) {
+            let range = self.range(k);
+            let mut end = range.start;
+            for p in range.clone() {
                 let (j, slope) = (self.neighbour[p], self.slope[p]);
                 if keep(k, j as usize, slope) {
-                    if end < p {
-                        self.neighbour[end] = j;
-                        self.slope[end] = slope;
-                        self.friction[end] = self.friction[p];
-                    }
+                    self.neighbour[end] = j;
+                    self.slope[end] = slope;
+                    self.friction[end] = self.friction[p];
                     end += 1;
                 }
             }
-        }
-        if let Some(last) = self.start.last_mut() {
-            *last = end as u32;
+            self.neighbour[end..range.end].fill((first + k) as u32);
+            self.slope[end..range.end].fill(0.0);
+            self.end[k] = end as u32;
         }
     }
 
     /// Multiplies the friction of the pairs by a factor of (particle, neighbour).
     pub fn scale_friction(&mut self, first: usize, factor: impl Fn(usize, usize) -> f32) {
-        for k in 0..self.start.len() - 1 {
-            for p in self.start[k] as usize..self.start[k + 1] as usize {
+        for k in 0..self.len() {
+            for p in self.range(k) {
                 self.friction[p] *= factor(first + k, self.neighbour[p] as usize);
             }
         }
     }
 }
+
+const _: () = assert!(CHUNK <= 256);
 
 /// What the search sums on the way, for each particle.
 pub(crate) struct Found<'a> {
@@ -182,10 +207,12 @@ impl Pairs {
 
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
-        let words = self.chunks.iter().map(|c| {
-            c.start.capacity() + c.neighbour.capacity() + c.slope.capacity() + c.friction.capacity()
+        let bytes = self.chunks.iter().map(|c| {
+            let particles = c.start.capacity() + c.end.capacity();
+            let pairs = c.neighbour.capacity() + c.slope.capacity() + c.friction.capacity();
+            4 * (particles + pairs) + c.owner.capacity()
         });
-        4 * words.sum::<usize>()
+        bytes.sum::<usize>()
     }
 }
 
@@ -226,19 +253,27 @@ fn find_chunk<L: Lanes>(
     found: Found<'_>,
 ) {
     chunk.start.clear();
-    chunk.start.push(0);
-    let mut end = 0;
+    chunk.end.clear();
+    chunk.owner.clear();
+    let mut begin = 0;
     for (cell, rows) in grid.cells_in(first..first + found.fullness.len()) {
         let candidates: usize = rows.as_slice().iter().map(|r| (r.1 - r.0) as usize).sum();
         for i in cell {
-            let room = end + candidates + WIDTH;
+            let room = begin + candidates + MOST_PACKED;
             if chunk.neighbour.len() < room {
                 chunk.grow(room + SPARE);
             }
-            let begin = end;
-            end = near::<L>(l, &rows, position, i, kernel.support_radius, chunk, begin);
-            // What is read beyond the end must name particles.
-            chunk.neighbour[end..end + WIDTH].fill(0);
+            let around = (position.get(i), kernel.support_radius.powi(2));
+            let mut end = begin;
+            for &(from, to) in rows.as_slice() {
+                let range = from as usize..to as usize;
+                let lists = (&mut chunk.slope[..], &mut chunk.neighbour[..]);
+                // SAFETY: rows end at or before the particle count, and the arrays are one
+                // width longer than that; the lists have room for all candidates and for what
+                // may be packed beyond.
+                end = unsafe { l.pack_near(position, range, around, lists, end) };
+            }
+            chunk.neighbour[end..end + WIDTH].fill(i as u32);
             let k = i - first;
             let law = (kernel, friction);
             let [fullness, squares, work] =
@@ -246,54 +281,17 @@ fn find_chunk<L: Lanes>(
             found.fullness[k] = fullness;
             found.squares[k] = squares;
             found.share[k] = -work / 3.0;
-            chunk.start.push(end as u32);
-        }
-    }
-}
-
-/// Appends the particles near `i` and their squared distances, from `at` on. Returns
-/// the new end.
-#[inline(always)]
-fn near<L: Lanes>(
-    l: L,
-    rows: &Rows,
-    position: Xyz<'_>,
-    i: usize,
-    h: f32,
-    chunk: &mut ChunkPairs,
-    mut at: usize,
-) -> usize {
-    let place = position.get(i);
-    let (x, y, z) = (l.splat(place.x), l.splat(place.y), l.splat(place.z));
-    let h_squared = l.splat(h * h);
-    for &(start, end) in rows.as_slice() {
-        let (mut j, end) = (start as usize, end as usize);
-        while j < end {
-            // SAFETY: rows end at or before the particle count, and the arrays are
-            // one width longer than that; the lists have room for all candidates
-            // and one width more.
-            unsafe {
-                let dx = l.sub(x, l.load(position.x, j));
-                let dy = l.sub(y, l.load(position.y, j));
-                let dz = l.sub(z, l.load(position.z, j));
-                let r_squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
-                let mut mask = l.less(r_squared, h_squared);
-                if end - j < WIDTH {
-                    mask = l.and(mask, l.first(end - j));
-                }
-                at += l.pack(
-                    r_squared,
-                    mask,
-                    j as u32,
-                    &mut chunk.slope,
-                    &mut chunk.neighbour,
-                    at,
-                );
+            // A place that is not a number has not even itself for a neighbour.
+            let blocks = (end - begin).div_ceil(WIDTH).max(1);
+            if end == begin {
+                chunk.slope[begin..begin + WIDTH].fill(0.0);
             }
-            j += WIDTH;
+            chunk.start.push(begin as u32);
+            chunk.end.push(end as u32);
+            chunk.owner.resize(chunk.owner.len() + blocks, k as u8);
+            begin += blocks * WIDTH;
         }
     }
-    at
 }
 
 /// Turns squared distances into slopes of the kernel, in place, and computes the friction of
@@ -306,7 +304,7 @@ fn weigh<L: Lanes>(
     x: &[Vec3A],
     i: usize,
     chunk: &mut ChunkPairs,
-    list: std::ops::Range<usize>,
+    list: Range<usize>,
     gradient: &mut Vec3A,
 ) -> [f32; 3] {
     let inverse_h = l.splat(1.0 / kernel.support_radius);
@@ -377,4 +375,89 @@ pub(crate) fn sum_pairs(
         even += term(j as usize, s);
     }
     even + odd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::test_random::Random;
+    use crate::math::XyzVec;
+    use crate::simd::Portable;
+    use crate::space::NeighbourSearch;
+
+    const N: usize = 200;
+
+    /// Lists and sums of some particles in disorder, one of them lost.
+    fn found<L: Lanes>(l: L) -> (ChunkPairs, Vec<u32>) {
+        let mut random = Random(9);
+        let mut places: Vec<_> = (0..N).map(|_| 0.05 * random.vector()).collect();
+        places[17].x = f32::NAN;
+        let unsorted: XyzVec = places.iter().copied().collect();
+        let mut grid = CellGrid::new();
+        grid.build(unsorted.view(), 0.04);
+        let sorted = grid.order().iter().map(|&i| places[i as usize]);
+        let x: Vec<Vec3A> = sorted.clone().map(Vec3A::from).collect();
+        let mut position: XyzVec = sorted.collect();
+        for axis in [&mut position.x, &mut position.y, &mut position.z] {
+            axis.resize(N + WIDTH, 0.0);
+        }
+        let laws = (CubicSpline::new(0.04, 0.02), Friction::new(0.04, 0.02));
+        let mut chunk = ChunkPairs::default();
+        let (mut fullness, mut squares) = (vec![0.0; N], vec![0.0; N]);
+        let (mut gradient, mut share) = (vec![Vec3A::ZERO; N], vec![0.0; N]);
+        let places = Places {
+            position: position.view(),
+            x: &x,
+        };
+        let found = Found {
+            fullness: &mut fullness,
+            squares: &mut squares,
+            gradient: &mut gradient,
+            share: &mut share,
+        };
+        find_chunk(l, &grid, places, laws, 0, &mut chunk, found);
+        let gradients = gradient.iter().flat_map(|g| g.to_array());
+        let sums = fullness.into_iter().chain(squares).chain(share);
+        let bits = sums.chain(gradients).map(f32::to_bits).collect();
+        (chunk, bits)
+    }
+
+    /// Lists are whole blocks, whose rest has no slope.
+    #[test]
+    fn lists_are_filled_up() {
+        let (chunk, _) = found(Portable);
+        let (owner, near, slope) = chunk.blocks();
+        let mut b = 0;
+        for k in 0..N {
+            let (own, slopes) = chunk.of(k);
+            let blocks = own.len().div_ceil(WIDTH).max(1);
+            assert!(owner[b..b + blocks].iter().all(|&o| usize::from(o) == k));
+            let all = near[b..b + blocks].as_flattened();
+            let weights = slope[b..b + blocks].as_flattened();
+            assert_eq!((&all[..own.len()], &weights[..own.len()]), (own, slopes));
+            assert!(all[own.len()..].iter().all(|&j| j as usize == k));
+            assert!(weights[own.len()..].iter().all(|&s| s == 0.0));
+            b += blocks;
+        }
+        assert_eq!(b, owner.len());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn all_processors_find_the_same() {
+        let lists = |(chunk, bits): (ChunkPairs, Vec<u32>)| {
+            let (owner, near, slope) = chunk.blocks();
+            let slopes: Vec<u32> = slope.iter().flatten().map(|s| s.to_bits()).collect();
+            let rubs = (0..N).flat_map(|k| chunk.friction_of(k).1);
+            let rubs: Vec<u32> = rubs.map(|f| f.to_bits()).collect();
+            (owner.to_vec(), near.to_vec(), slopes, rubs, bits)
+        };
+        let portable = lists(found(Portable));
+        if let Some(avx2) = crate::simd::Avx2::detect() {
+            assert!(lists(found(avx2)) == portable);
+        }
+        if let Some(avx512) = crate::simd::Avx512::detect() {
+            assert!(lists(found(avx512)) == portable);
+        }
+    }
 }

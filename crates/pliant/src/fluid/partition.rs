@@ -46,7 +46,7 @@ pub(crate) fn part(
                 return;
             }
             let concerned = |k: usize| own.of(k).iter().any(of_body);
-            pairs.retain(concerned, |k, j, slope| {
+            pairs.retain(c * CHUNK, concerned, |k, j, slope| {
                 let way = x[j] - x[c * CHUNK + k];
                 let beyond = |m: &&Mirror| of_body(m) && is_beyond(m, way);
                 let mut mine = own.of(k).iter().filter(beyond);

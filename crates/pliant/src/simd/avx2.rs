@@ -1,6 +1,6 @@
 //! The lanes of processors that have AVX2.
 
-use super::{Lanes, WIDTH};
+use super::{Lanes, Row, WIDTH};
 use glam::Vec3A;
 use std::arch::x86_64::*;
 
@@ -25,6 +25,8 @@ impl Lanes for Avx2 {
     type M = __m256;
     /// Lanes 0 and 4, 1 and 5, 2 and 6, 3 and 7.
     type Q = [__m256; 4];
+    /// The rows of even and of odd places.
+    type Rows = [__m256d; 2];
 
     #[inline(always)]
     fn splat(self, v: f32) -> __m256 {
@@ -199,34 +201,72 @@ impl Lanes for Avx2 {
         [x, y, z]
     }
     #[inline(always)]
-    unsafe fn two_vectors(self, a: &[Vec3A], rows: [u32; 2]) -> __m256 {
-        debug_assert!(rows.iter().all(|&r| (r as usize) < a.len()));
-        // SAFETY: in range by the caller's promise; a vector is a register of four numbers.
-        unsafe {
-            let low = _mm_loadu_ps(a.as_ptr().add(rows[0] as usize).cast());
-            let high = _mm_loadu_ps(a.as_ptr().add(rows[1] as usize).cast());
-            _mm256_set_m128(high, low)
-        }
-    }
-    #[inline(always)]
-    fn two_numbers(self, [a, b]: [f32; 2]) -> __m256 {
-        unsafe { _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a)) }
-    }
-    #[inline(always)]
-    fn twice(self, v: Vec3A) -> __m256 {
-        unsafe { _mm256_set_m128(v.into(), v.into()) }
-    }
-    #[inline(always)]
-    fn both(self, v: __m256) -> Vec3A {
-        unsafe { _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v)) }.into()
-    }
-    #[inline(always)]
     fn to_vectors(self, v: [__m256; 3]) -> [Vec3A; WIDTH] {
         let q = self.quads(v);
         let mut out = [Vec3A::ZERO; WIDTH];
         for (l, out) in out.iter_mut().enumerate() {
             *out = unsafe { half(q, l) }.into();
         }
+        out
+    }
+    #[inline(always)]
+    fn no_rows(self) -> [__m256d; 2] {
+        unsafe { [_mm256_setzero_pd(); 2] }
+    }
+    #[inline(always)]
+    unsafe fn weighted_rows(
+        self,
+        a: &[Row],
+        rows: &[u32; WIDTH],
+        weights: &[f32; WIDTH],
+    ) -> [__m256d; 2] {
+        debug_assert!(rows.iter().all(|&r| (r as usize) < a.len()));
+        // SAFETY: in range by the caller's promise.
+        unsafe {
+            let a = a.as_ptr().cast::<f64>();
+            let first = _mm256_cvtps_pd(_mm_loadu_ps(weights.as_ptr()));
+            let last = _mm256_cvtps_pd(_mm_loadu_ps(weights.as_ptr().add(4)));
+            let one = |weight, m: usize| {
+                _mm256_mul_pd(weight, _mm256_load_pd(a.add(4 * rows[m] as usize)))
+            };
+            let even = _mm256_add_pd(
+                _mm256_add_pd(
+                    one(_mm256_permute4x64_pd::<0x00>(first), 0),
+                    one(_mm256_permute4x64_pd::<0xaa>(first), 2),
+                ),
+                _mm256_add_pd(
+                    one(_mm256_permute4x64_pd::<0x00>(last), 4),
+                    one(_mm256_permute4x64_pd::<0xaa>(last), 6),
+                ),
+            );
+            let odd = _mm256_add_pd(
+                _mm256_add_pd(
+                    one(_mm256_permute4x64_pd::<0x55>(first), 1),
+                    one(_mm256_permute4x64_pd::<0xff>(first), 3),
+                ),
+                _mm256_add_pd(
+                    one(_mm256_permute4x64_pd::<0x55>(last), 5),
+                    one(_mm256_permute4x64_pd::<0xff>(last), 7),
+                ),
+            );
+            [even, odd]
+        }
+    }
+    #[inline(always)]
+    fn go_on(self, sum: [__m256d; 2], keep: bool, more: [__m256d; 2]) -> [__m256d; 2] {
+        unsafe {
+            let mask = _mm256_castsi256_pd(_mm256_set1_epi64x(-i64::from(keep)));
+            [
+                _mm256_add_pd(_mm256_and_pd(sum[0], mask), more[0]),
+                _mm256_add_pd(_mm256_and_pd(sum[1], mask), more[1]),
+            ]
+        }
+    }
+    #[inline(always)]
+    fn total(self, [even, odd]: [__m256d; 2]) -> Row {
+        let mut out = Row::default();
+        // SAFETY: a row holds four numbers and is aligned.
+        unsafe { _mm256_store_pd(out.0.as_mut_ptr(), _mm256_add_pd(even, odd)) };
         out
     }
 }
