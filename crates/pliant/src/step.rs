@@ -22,9 +22,12 @@ use crate::world::World;
 
 /// No body of this engine moves that fast in m/s: it has run away.
 pub(crate) const RUNAWAY: f32 = 1e5;
-/// The motion of bodies is part of the pressure solve, not only of its setting: they may go
-/// as much farther in a sub-step than obstacles as this is below 1.
+/// The motion of bodies is part of the pressure solve, not only of its setting: they may come
+/// as much nearer to particles in a sub-step than obstacles go as this is below 1.
 const FORESEEN: f32 = 0.4;
+/// The same for their motion through empty space: beyond this they would not be seen before
+/// they are in the liquid.
+const UNSEEN: f32 = 0.2;
 
 impl World {
     /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
@@ -155,7 +158,8 @@ impl World {
         };
         for (_, fluid) in self.fluids.iter().filter(|(_, f)| !f.is_empty()) {
             let mut b = fluid.step_bound(self.settings.cfl, self.max_speed, acceleration);
-            let bodies = FORESEEN * self.fastest_body();
+            let fastest = self.fastest_body();
+            let bodies = (FORESEEN * self.closing_speed.min(fastest)).max(UNSEEN * fastest);
             let walls = fluid.wall_bound(self.wall_speed.max(bodies));
             if walls.dt < b.dt {
                 b = walls;

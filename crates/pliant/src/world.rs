@@ -96,6 +96,8 @@ pub struct World {
     pub(crate) previous_dt: f32,
     pub(crate) max_speed: f32,
     pub(crate) max_acceleration: f32,
+    /// Of bodies and the liquid near them, in m/s; infinite if it is not known.
+    pub(crate) closing_speed: f32,
     pub(crate) removed: u64,
     pub(crate) timers: Timers,
     pub(crate) contacts: Vec<Contact>,
@@ -143,6 +145,7 @@ impl World {
             previous_dt: 0.0,
             max_speed: 0.0,
             max_acceleration: 0.0,
+            closing_speed: f32::INFINITY,
             removed: 0,
             timers: Timers::default(),
             contacts: Vec::new(),

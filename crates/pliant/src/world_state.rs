@@ -39,6 +39,7 @@ impl World {
         out.f32(self.previous_dt);
         out.f32(self.max_speed);
         out.f32(self.max_acceleration);
+        out.f32(self.closing_speed);
         out.u64(self.removed);
         out.u32(u32::from(self.sides_stale));
         for (_, nozzle) in self.nozzles.iter() {
@@ -102,6 +103,7 @@ impl World {
         self.previous_dt = from.f32()?;
         self.max_speed = from.f32()?;
         self.max_acceleration = from.f32()?;
+        self.closing_speed = from.f32()?;
         self.removed = from.u64()?;
         self.sides_stale = from.u32()? != 0;
         for (_, nozzle) in self.nozzles.iter_mut() {

@@ -6,7 +6,8 @@
 //! velocities of all bodies while liquids push them (`fluid/yielding.rs`), `answer.rs`
 //! how they give way, `soft_step.rs` has what is different for soft bodies; `contact.rs`
 //! keeps rigid bodies apart, `blow.rs` lets particles and bodies collide, `blade.rs` cuts,
-//! `splinters.rs` leads particles out of what has torn.
+//! `splinters.rs` leads particles out of what has torn, `closing.rs` finds what bodies ask of
+//! the next sub-step.
 //! `gauss.rs` is another way: boundary particles on the surfaces (Müller et al. 2004).
 //! `exchange.rs` keeps the books of momentum.
 
@@ -14,6 +15,7 @@ mod answer;
 mod blade;
 mod blow;
 mod bodies;
+mod closing;
 mod contact;
 mod exchange;
 mod gauss;

@@ -367,6 +367,7 @@ impl World {
 
     /// Ends a sub-step: bodies have got the impulses of particles that hit them.
     pub(crate) fn end_bodies(&mut self, bodies: &Bodies, dt: f32) {
+        self.closing_speed = self.find_closing_speed(bodies);
         self.return_velocities(bodies, dt);
         for (owner, motion) in self.skins.owners.iter().zip(&bodies.list) {
             if let (Owner::Solid(index, _), BodyMotion::Points(points)) = (owner, motion)

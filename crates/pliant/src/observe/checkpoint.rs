@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 /// Changes whenever the body's layout changes.
-pub const FORMAT_VERSION: u32 = 8;
+pub const FORMAT_VERSION: u32 = 9;
 
 const MAGIC: &[u8; 8] = b"PLIANTCK";
 const HEADER: usize = 8 + 4 + 8 + 4;

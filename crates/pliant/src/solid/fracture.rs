@@ -10,7 +10,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::element::trace;
+use super::element::{norm_squared, trace};
 use super::settings::{SolidError, not_negative, positive};
 use super::split::{Joint, joints};
 use super::state::{Body, Solid};
@@ -141,13 +141,19 @@ impl Solid {
                 at.2 += f * volume;
             }
         }
+        let least = fracture.strength * fracture.grain_strength.min(1.0);
         let mut found = Vec::new();
         for (i, (stress, volume, f)) in sum.into_iter().enumerate() {
             if volume <= 0.0 || trace(stress) <= -3.0 * fracture.strength * volume {
                 continue;
             }
             let mean = stress * (0.5 / volume);
-            let (value, pull) = principal(mean + mean.transpose());
+            let mean = mean + mean.transpose();
+            // No principal value is above the norm.
+            if norm_squared(mean) < least * least {
+                continue;
+            }
+            let (value, pull) = principal(mean);
             // As the body at rest has it.
             let rest = (f.transpose() * pull).normalize_or_zero();
             let ratio = value / fracture.strength_along(rest.into());

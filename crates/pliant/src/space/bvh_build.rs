@@ -44,7 +44,7 @@ impl Node {
     #[inline]
     pub fn triangles(&self) -> std::ops::Range<usize> {
         let first = self.first as usize;
-        first..first + (self.count & (1 << COUNT_BITS) - 1) as usize
+        first..first + (self.count & ((1 << COUNT_BITS) - 1)) as usize
     }
 
     /// Which of the leaves it is, in the order of the nodes.
