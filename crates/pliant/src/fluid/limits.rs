@@ -85,12 +85,13 @@ impl Fluid {
     }
 
     /// Share of `sqrt(h / g)` that a sub-step may last: long if the viscosity of all liquids
-    /// is strong enough to be solved for.
+    /// is strong enough to be solved for. What counts is that at rest: the noise that it must
+    /// calm hardly shears.
     fn swing(&self) -> f32 {
         let h = self.support_radius();
         let long = THICK_SWING * (h / 9.81).sqrt();
         let thick = |l: &Liquid| {
-            let kinematic = l.material.thinned() / l.material.density;
+            let kinematic = l.material.viscosity / l.material.density;
             kinematic * long > EXPLICIT * h * h
         };
         if self.liquids().iter().all(thick) {

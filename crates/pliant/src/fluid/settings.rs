@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::incompressible::Tolerances;
 use super::liquid::Liquid;
 use super::material::Material;
+use super::tolerances::Tolerances;
 
 /// The kernel that density is summed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::incompressible::{Incompressible, Solved};
+use super::incompressible::Incompressible;
 use super::kernels::Kernels;
 use super::liquid::{Content, Liquid, MOST_LIQUIDS};
 use super::material::Material;
 use super::settings::{FluidSettings, PressureMethod, SettingsError};
 use super::tension::Tensions;
+use super::tolerances::Solved;
 use super::walls::Walls;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};

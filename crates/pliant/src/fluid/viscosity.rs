@@ -17,9 +17,10 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::bracing::Bracing;
 use super::held::double;
-use super::incompressible::{Incompressible, Solved};
+use super::incompressible::Incompressible;
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::strain::Symmetric;
+use super::tolerances::Solved;
 use super::walls::Walls;
 use crate::simd::{Lanes, dispatch};
 
