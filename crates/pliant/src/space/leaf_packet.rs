@@ -8,6 +8,7 @@ use glam::Vec3;
 
 use super::SurfacePoint;
 use super::gathered::Gathered;
+use super::packet::dot;
 use crate::contact::triangle::is_sliver;
 use crate::simd::{Lanes, WIDTH};
 
@@ -207,14 +208,6 @@ fn cross<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> [L::F; 3] {
         l.sub(l.mul(u[2], v[0]), l.mul(v[2], u[0])),
         l.sub(l.mul(u[0], v[1]), l.mul(v[0], u[1])),
     ]
-}
-
-#[inline(always)]
-fn dot<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> L::F {
-    l.add(
-        l.add(l.mul(u[0], v[0]), l.mul(u[1], v[1])),
-        l.mul(u[2], v[2]),
-    )
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ fn clamp<L: Lanes>(l: L, t: L::F) -> L::F {
 }
 
 #[inline(always)]
-fn dot<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> L::F {
+pub(super) fn dot<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> L::F {
     l.add(
         l.add(l.mul(u[0], v[0]), l.mul(u[1], v[1])),
         l.mul(u[2], v[2]),
