@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacles, friction};
 use crate::coupling::{Blow, Bodies, Way, collide};
+use crate::crew::Spread;
 use crate::fluid::{CHUNK, Motion};
 use crate::world::World;
 
@@ -54,7 +55,7 @@ impl World {
             )
                 .into_par_iter()
                 .enumerate()
-                .map(|(c, (x, y, z, vx, vy, vz, id, inverse_mass, walls))| {
+                .spread_map(|(c, (x, y, z, vx, vy, vz, id, inverse_mass, walls))| {
                     let mut contacts: Vec<Contact> = Vec::new();
                     let mut blows = Vec::new();
                     let mut strike = |i: usize, contact: (usize, &Contact), impulse, way| {
@@ -140,8 +141,7 @@ impl World {
                         [vx[i], vy[i], vz[i]] = velocity.to_array();
                     }
                     (contacts, blows)
-                })
-                .collect();
+                });
             let mut all_blows = Vec::new();
             for (contacts, blows) in parts {
                 let before = self.contacts.len();

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::contact::Obstacle;
 use crate::coupling::Skins;
+use crate::crew::Spread;
 use crate::slots::Slots;
 use crate::world::World;
 
@@ -45,8 +46,7 @@ impl World {
             let found: Vec<u32> = (0..fluid.len())
                 .into_par_iter()
                 .with_min_len(256)
-                .map(|i| sides(obstacles, skins, fluid.positions().get(i)))
-                .collect();
+                .spread_map(|i| sides(obstacles, skins, fluid.positions().get(i)));
             fluid.sides_mut().copy_from_slice(&found);
         }
     }

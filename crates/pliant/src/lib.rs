@@ -6,6 +6,7 @@
 
 pub mod contact;
 pub mod coupling;
+mod crew;
 mod drift;
 pub mod field;
 pub mod fluid;

@@ -12,7 +12,8 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::contact::Contact;
-use crate::fluid::{Goal, Motion, NewParticle, StepBound, StepLimit, Throat};
+use crate::crew::{Spread, with_crew};
+use crate::fluid::{Goal, LEAST, Motion, NewParticle, StepBound, StepLimit, Throat};
 use crate::leaks::sides;
 use crate::observe::Stage;
 use crate::soft::{Surroundings, bound_stride, collide};
@@ -36,9 +37,7 @@ impl World {
             return Err(StepError::BadStep { dt });
         }
         self.settings.check()?;
-        // All of it on one thread of the pool, which others help: from outside, every
-        // parallel loop would have to wake the pool and be woken by it.
-        rayon::scope(|_| self.advance(dt))
+        with_crew(|| self.advance(dt))
     }
 
     fn advance(&mut self, dt: f32) -> Result<StepReport, StepError> {
@@ -394,8 +393,8 @@ impl World {
             } = fluid.motion_mut();
             (ax, ay, az, x, y, z, vx, vy, vz)
                 .into_par_iter()
-                .with_min_len(4096)
-                .for_each(|(ax, ay, az, x, y, z, vx, vy, vz)| {
+                .with_min_len(LEAST)
+                .spread(|(ax, ay, az, x, y, z, vx, vy, vz)| {
                     let mut a = gravity;
                     for field in &fields {
                         a += field.acceleration(Vec3::new(*x, *y, *z), Vec3::new(*vx, *vy, *vz));
@@ -507,14 +506,10 @@ impl World {
         let around = Surroundings::numbered(self.gravity, &fields, self.obstacles.iter());
         let others = self.first_soft();
         let mut bodies: Vec<_> = self.softs.iter_mut().map(|(_, s)| s).collect();
-        let advanced: Vec<_> = bodies
-            .par_iter_mut()
-            .enumerate()
-            .map(|(k, soft)| {
-                let contacts = soft.advance_as(others + k as u32, dt, &around);
-                (contacts, soft.runaway(RUNAWAY, dt))
-            })
-            .collect();
+        let advanced: Vec<_> = bodies.par_iter_mut().enumerate().spread_map(|(k, soft)| {
+            let contacts = soft.advance_as(others + k as u32, dt, &around);
+            (contacts, soft.runaway(RUNAWAY, dt))
+        });
         // Before they meet: what is torn about meets everything.
         for (soft, (contacts, wrong)) in bodies.iter().zip(advanced) {
             self.contacts.extend(contacts);

@@ -11,6 +11,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::skin::Skin;
+use crate::crew::Spread;
 use crate::mesh::TriMesh;
 
 /// A train of ring-shaped contractions that travels along the axis of a tube:
@@ -95,7 +96,7 @@ impl Spokes {
             best.1
         };
         Spokes {
-            list: vertices.par_iter().map(spoke).collect(),
+            list: vertices.par_iter().spread_map(spoke),
             length: arcs[arcs.len() - 1],
         }
     }
@@ -167,7 +168,7 @@ impl WavingTube {
         (&mut self.next, &self.spokes)
             .into_par_iter()
             .with_min_len(512)
-            .for_each(|(next, (_, arc))| *next = contraction(*arc));
+            .spread(|(next, (_, arc))| *next = contraction(*arc));
         let (now, next, spokes) = (&self.now, &self.next, &self.spokes);
         let vertices = &self.rest.vertices;
         self.skin.set_travel((end - start) as f32, |i| {

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::sides::{Side, Sides};
 use super::triangle::closest_point;
 use super::wall::{Wall, walls_of_surface};
+use crate::crew::Spread;
 use crate::mesh::TriMesh;
 use crate::space::{Bvh, SurfacePoint, TriangleIndex};
 
@@ -74,7 +75,7 @@ impl Skin {
             .into_par_iter()
             .with_min_len(512)
             .enumerate()
-            .for_each(|(i, (travel, velocity))| {
+            .spread(|(i, (travel, velocity))| {
                 *travel = way(i);
                 *velocity = rate * *travel;
             });

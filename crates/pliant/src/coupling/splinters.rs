@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::step::Owner;
 use crate::contact::Obstacles;
+use crate::crew::Spread;
 use crate::fluid::{CHUNK, Motion};
 use crate::world::World;
 
@@ -42,7 +43,7 @@ impl World {
                 &walls.chunks,
             )
                 .into_par_iter()
-                .for_each(|(x, y, z, side, walls)| {
+                .spread(|(x, y, z, side, walls)| {
                     for i in 0..x.len() {
                         // What rests on a body is about this far from it.
                         let touches = |number: u32| {

@@ -16,6 +16,8 @@
 use glam::{DVec3, Vec3A};
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 use super::CHUNK;
 use super::held::double;
 use super::walls::Walls;
@@ -74,7 +76,7 @@ impl Bracing {
         self.particles
             .par_iter_mut()
             .with_min_len(1024)
-            .for_each(|b| {
+            .spread(|b| {
                 b.found += step * b.direction;
                 b.residual += step * (direction[b.particle as usize] - b.direction);
             });
@@ -93,7 +95,7 @@ impl Bracing {
         self.particles
             .par_iter_mut()
             .with_min_len(1024)
-            .for_each(|b| b.direction = b.residual + keep * b.direction);
+            .spread(|b| b.direction = b.residual + keep * b.direction);
         let keep = f64::from(keep);
         self.drive[1] = self.drive[0] + keep * self.drive[1];
         self.holding[1] = self.holding[0] + keep * self.holding[1];

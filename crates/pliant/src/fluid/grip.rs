@@ -9,8 +9,10 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 use super::CHUNK;
-use super::corner::SAME_WALL;
+use super::corner::{Nearest, SAME_WALL};
 use super::cubic::for_lattice;
 use super::friction::Friction;
 use super::incompressible::Incompressible;
@@ -78,25 +80,31 @@ impl Incompressible {
         let grips: Vec<Vec<f32>> = (&all.chunks, &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .map(|(c, (own, pairs))| {
+            .spread_map(|(c, (own, pairs))| {
                 let of = |k: usize| own.of(k).iter().map(move |mirror| (k, mirror));
                 let mirrors = (0..own.len()).flat_map(of);
                 mirrors
                     .map(|(k, mirror)| {
-                        let bend = || bend(&self.x, c * CHUNK + k, mirror, all, pairs);
+                        let seen = (all, self.images.nearest());
+                        let bend = || bend(&self.x, c * CHUNK + k, mirror, seen, pairs);
                         mirror.wall.drag * if mirror.no_slip { bend() } else { 1.0 }
                     })
                     .collect()
-            })
-            .collect();
+            });
         (&mut walls.chunks, grips)
             .into_par_iter()
-            .for_each(|(walls, grips)| walls.set_grips(&grips));
+            .spread(|(walls, grips)| walls.set_grips(&grips));
     }
 }
 
 /// The area of a wall over that of the layer in which particle `i` is.
-fn bend(x: &[Vec3A], i: usize, mirror: &Mirror, walls: &Walls, pairs: &ChunkPairs) -> f32 {
+fn bend(
+    x: &[Vec3A],
+    i: usize,
+    mirror: &Mirror,
+    (walls, nearest): (&Walls, &[Nearest]),
+    pairs: &ChunkPairs,
+) -> f32 {
     let normal = Vec3A::from(mirror.wall.normal);
     let (near, weight) = pairs.friction_of(i % CHUNK);
     let (mut turned, mut size) = (0.0, 0.0);
@@ -105,12 +113,19 @@ fn bend(x: &[Vec3A], i: usize, mirror: &Mirror, walls: &Walls, pairs: &ChunkPair
             let alike = normal.dot(m.wall.normal.into());
             m.obstacle == mirror.obstacle && alike > SAME_WALL
         };
-        let Some(there) = walls.of(j as usize).iter().find(same) else {
+        // Most have one wall, and that is it.
+        let there = nearest[j as usize]
+            .like(mirror.obstacle, normal)
+            .or_else(|| {
+                let mut walls = walls.of(j as usize).iter();
+                walls.find(same).map(|m| m.wall.normal.into())
+            });
+        let Some(there) = there else {
             continue;
         };
         let d = x[i] - x[j as usize];
         let along = d - d.dot(normal) * normal;
-        turned += w * d.dot(normal - Vec3A::from(there.wall.normal));
+        turned += w * d.dot(normal - there);
         size += w * along.length_squared();
     }
     // The places lie on a surface: half of their squared distances are along each of its

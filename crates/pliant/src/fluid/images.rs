@@ -20,6 +20,7 @@ use super::corner::{Corner, Matched, Nearest, Shared};
 use super::cubic::CubicSpline;
 use super::pairs::{ChunkPairs, Pairs};
 use super::walls::{MOST_WALLS, Walls};
+use crate::crew::Spread;
 use crate::simd::{Lanes, WIDTH, dispatch, prefetch_line};
 
 /// How much the volume beyond a wall counts in the pressure equations. With 1 it would be
@@ -367,7 +368,7 @@ impl Images {
             &walls.chunks,
         )
             .into_par_iter()
-            .for_each(|(nearest, distance, walls)| {
+            .spread(|(nearest, distance, walls)| {
                 for (k, (nearest, distance)) in nearest.iter_mut().zip(distance).enumerate() {
                     let walls = walls.of(k);
                     *nearest = Nearest::of(walls);
@@ -397,7 +398,7 @@ impl Images {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (images, pairs, fullness, share, squares, closing))| {
+            .spread(|(c, (images, pairs, fullness, share, squares, closing))| {
                 let sums = Sums {
                     fullness,
                     share,
@@ -406,6 +407,11 @@ impl Images {
                 };
                 images.find(c * CHUNK, pairs, scene, sums);
             });
+    }
+
+    /// The nearest wall of every particle.
+    pub(super) fn nearest(&self) -> &[Nearest] {
+        &self.nearest
     }
 
     /// What [`Images::find`] has last looked at.

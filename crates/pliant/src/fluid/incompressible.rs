@@ -17,7 +17,6 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::CHUNK;
 use super::correction::{Changed, Correction, Known};
 use super::cubic::CubicSpline;
 use super::friction::Friction;
@@ -37,7 +36,9 @@ use super::tolerances::{Solved, Tolerances};
 use super::viscosity::ViscositySolver;
 use super::walls::Walls;
 use super::yielding::Yielding;
+use super::{CHUNK, LEAST};
 use crate::coupling::Bodies;
+use crate::crew::Spread;
 use crate::math::{Xyz, XyzVec};
 use crate::simd::Row;
 use crate::space::CellGrid;
@@ -181,9 +182,9 @@ impl Incompressible {
         }
         self.x
             .par_iter_mut()
-            .with_min_len(4096)
+            .with_min_len(LEAST)
             .enumerate()
-            .for_each(|(i, x)| *x = position.get(i).into());
+            .spread(|(i, x)| *x = position.get(i).into());
         self.pairs.find(
             grid,
             position,
@@ -233,9 +234,9 @@ impl Incompressible {
             &self.images.chunks,
         )
             .into_par_iter()
-            .with_min_len(16)
+            .with_min_len(4)
             .enumerate()
-            .for_each(|(c, (diagonal, gradient, images))| {
+            .spread(|(c, (diagonal, gradient, images))| {
                 for (k, diagonal) in diagonal.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let seen = images.of(k);
@@ -261,9 +262,9 @@ impl Incompressible {
     pub fn load_velocities(&mut self, velocity: Xyz<'_>) {
         self.v
             .par_iter_mut()
-            .with_min_len(4096)
+            .with_min_len(LEAST)
             .enumerate()
-            .for_each(|(i, v)| *v = velocity.get(i).into());
+            .spread(|(i, v)| *v = velocity.get(i).into());
     }
 
     /// Gives the velocities back.
@@ -276,8 +277,8 @@ impl Incompressible {
             &self.v,
         )
             .into_par_iter()
-            .with_min_len(4096)
-            .for_each(|(x, y, z, v)| {
+            .with_min_len(LEAST)
+            .spread(|(x, y, z, v)| {
                 [*x, *y, *z] = v.to_array();
             });
     }
@@ -408,7 +409,7 @@ impl Incompressible {
         )
             .into_par_iter()
             .enumerate()
-            .map(|(c, (pressure, change, settled, excess, pushing))| {
+            .spread_map(|(c, (pressure, change, settled, excess, pushing))| {
                 let mut rates = [0.0; CHUNK];
                 let rates = &mut rates[..pressure.len()];
                 let own = c * CHUNK..c * CHUNK + rates.len();
@@ -445,8 +446,7 @@ impl Incompressible {
                     pushing,
                 };
                 correction.apply(known, changed)
-            })
-            .collect();
+            });
         parts.iter().fold(Sums::default(), |a, b| Sums {
             compression: a.compression + b.compression,
             response: a.response + b.response,
@@ -465,16 +465,16 @@ impl Incompressible {
     fn note_motion(&mut self) {
         (&mut self.motion, &self.x, &self.v)
             .into_par_iter()
-            .with_min_len(4096)
-            .for_each(|(row, &x, &v)| *row = row_of_motion(x, v));
+            .with_min_len(LEAST)
+            .spread(|(row, &x, &v)| *row = row_of_motion(x, v));
     }
 
     /// Changes the velocities by the last change of pressure.
     fn push(&mut self, dt: f32, inverse_density: &[f32]) {
         (&mut self.pushing, &self.x, &self.change)
             .into_par_iter()
-            .with_min_len(4096)
-            .for_each(|(row, &x, &change)| *row = row_of_pressure(x, change));
+            .with_min_len(LEAST)
+            .spread(|(row, &x, &change)| *row = row_of_pressure(x, change));
         let around = Around {
             x: &self.x,
             gradient: &self.gradient,
@@ -498,11 +498,20 @@ impl Incompressible {
         };
         let pressure = (change, &self.pushing[..]);
         let moved = (&mut self.v[..], &mut self.motion[..]);
-        let yielding = &mut self.yielding;
-        rayon::join(
-            || around.push(pressure, inverse_density, dt, moved),
-            || yielding.answer(change, scale, inverse_density, bodies),
-        );
+        if !self.yielding.any() {
+            return around.push(pressure, inverse_density, dt, moved);
+        }
+        self.yielding.find_pushes(change);
+        let yielding = &self.yielding;
+        let (v, motion) = moved;
+        (v.par_chunks_mut(CHUNK), motion.par_chunks_mut(CHUNK))
+            .into_par_iter()
+            .enumerate()
+            .spread_beside(
+                || yielding.give_pushes(scale, inverse_density, bodies),
+                |(c, moved)| push_chunk(around.chunk(c), pressure, inverse_density, dt, moved),
+            );
+        self.yielding.feel(bodies);
     }
 
     /// Gives bodies the push of `pressure`, which the solve for the density starts from.
@@ -527,7 +536,7 @@ impl Incompressible {
         (&mut walls.chunks, &self.images.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (walls, images))| {
+            .spread(|(c, (walls, images))| {
                 for k in 0..walls.len() {
                     let i = c * CHUNK + k;
                     let seen = images.of(k);
@@ -596,7 +605,7 @@ impl<'a> Around<'a> {
         (v.par_chunks_mut(CHUNK), motion.par_chunks_mut(CHUNK))
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, moved)| {
+            .spread(|(c, moved)| {
                 push_chunk(self.chunk(c), pressure, inverse_density, dt, moved);
             });
     }

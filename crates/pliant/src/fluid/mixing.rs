@@ -10,6 +10,7 @@ use super::liquid::Liquid;
 use super::strain::Whom;
 use super::walls::Walls;
 use crate::contact::Wall;
+use crate::crew::Spread;
 
 impl Incompressible {
     /// Writes the viscosity of every particle: that of its liquid, thinned by shear,
@@ -30,7 +31,7 @@ impl Incompressible {
         (viscosity.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (viscosity, pairs))| {
+            .spread(|(c, (viscosity, pairs))| {
                 for (k, viscosity) in viscosity.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let kind = liquid[i] as usize;
@@ -64,7 +65,7 @@ impl Incompressible {
         (concentration.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (concentration, pairs))| {
+            .spread(|(c, (concentration, pairs))| {
                 for (k, concentration) in concentration.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let own = liquids[liquid[i] as usize].diffusivity;

@@ -58,6 +58,9 @@ mod yielding;
 /// balance two cores at a thousand particles.
 pub(crate) const CHUNK: usize = 256;
 
+/// Fewer particles than this are not worth another thread where each is a few operations.
+pub(crate) const LEAST: usize = 1024;
+
 pub(crate) use emitter::Throat;
 pub use emitter::{Emitter, Sink};
 pub use fill::{Fill, FillError, jitter, settle};

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::cubic::CubicSpline;
 use super::friction::{Friction, NEAREST};
+use crate::crew::Spread;
 use crate::math::Xyz;
 use crate::simd::{Lanes, MOST_PACKED, WIDTH, dispatch};
 use crate::space::CellGrid;
@@ -193,7 +194,7 @@ impl Pairs {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (chunk, fullness, squares, gradient, share))| {
+            .spread(|(c, (chunk, fullness, squares, gradient, share))| {
                 let found = Found {
                     fullness,
                     squares,

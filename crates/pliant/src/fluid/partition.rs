@@ -12,6 +12,7 @@ use super::cubic::CubicSpline;
 use super::pairs::{Found, Pairs};
 use super::walls::{Mirror, Walls};
 use crate::coupling::Bodies;
+use crate::crew::Spread;
 
 /// Cosine between the normals that two particles see, below which they stand on opposite
 /// sides. At an outer edge of a body they are at right angles.
@@ -39,7 +40,7 @@ pub(crate) fn part(
     )
         .into_par_iter()
         .enumerate()
-        .for_each(|(c, (pairs, fullness, squares, gradient, share))| {
+        .spread(|(c, (pairs, fullness, squares, gradient, share))| {
             let own = &walls.chunks[c];
             let of_body = |m: &Mirror| bodies.of(m.obstacle).is_some();
             if !(0..own.mirrors()).any(|m| of_body(own.mirror(m))) {

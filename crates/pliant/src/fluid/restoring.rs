@@ -30,14 +30,15 @@ use std::f32::consts::TAU;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::CHUNK;
 use super::cubic::{CubicSpline, for_lattice};
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
 use super::strain::{Symmetric, Whom};
 use super::viscosity::{Budget, STIFFEST, ViscositySolver};
 use super::walls::{Mirror, Walls};
+use super::{CHUNK, LEAST};
 use crate::coupling::Bodies;
+use crate::crew::Spread;
 use crate::simd::{Lanes, dispatch};
 
 /// Where `dt` times the frequency of the springs is below this, nothing has to be done: an
@@ -84,11 +85,11 @@ impl Incompressible {
             return;
         }
         let damping = self.damping(dt);
-        let softer: Vec<f32> = (viscosity, inverse_density)
+        let mut softer = vec![0.0; viscosity.len()];
+        (&mut softer, viscosity, inverse_density)
             .into_par_iter()
-            .with_min_len(4096)
-            .map(|(mu, inverse)| 1.0 / (1.0 + damping * mu * inverse))
-            .collect();
+            .with_min_len(LEAST)
+            .spread(|(softer, mu, inverse)| *softer = 1.0 / (1.0 + damping * mu * inverse));
         let softer = &softer[..];
         let scale = self.swing(dt);
         let swings = pressure.iter().zip(inverse_density).zip(softer);
@@ -102,7 +103,7 @@ impl Incompressible {
         let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
         let deep = &self.viscosity.deep[..];
         let chunks = self.pairs.chunks.par_iter_mut().enumerate();
-        chunks.for_each(|(c, pairs)| {
+        chunks.spread(|(c, pairs)| {
             let springs = Springs {
                 first: c * CHUNK,
                 x,
@@ -174,7 +175,7 @@ impl Incompressible {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (bracing, drive, walls))| {
+            .spread(|(c, (bracing, drive, walls))| {
                 for k in (0..bracing.len()).filter(|k| deep[c * CHUNK + k]) {
                     let i = c * CHUNK + k;
                     let scale = dt * dt * softer[i] * pressure[i];
@@ -215,7 +216,7 @@ impl Incompressible {
         let (scale, damping) = (self.swing(dt), self.damping(dt));
         let fast = (pressure, &viscosity[..pressure.len()], inverse_density)
             .into_par_iter()
-            .with_min_len(4096)
+            .with_min_len(LEAST)
             .filter(|(p, mu, inverse)| {
                 scale * **p * **inverse > SWINGS * SWINGS * (1.0 + damping * **mu * **inverse)
             })

@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
+use super::LEAST;
 use super::incompressible::Goal;
 use super::sph;
 use super::state::{Fluid, head};
@@ -10,6 +11,7 @@ use super::tension::Wetting;
 use super::walls::{Mirror, Reach};
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
+use crate::crew::Spread;
 use crate::space::CellGrid;
 
 impl Fluid {
@@ -60,9 +62,9 @@ impl Fluid {
         let position = head(&self.position, n);
         self.inverse_density[..n]
             .par_iter_mut()
-            .with_min_len(4096)
+            .with_min_len(LEAST)
             .enumerate()
-            .for_each(|(i, inverse)| {
+            .spread(|(i, inverse)| {
                 *inverse = if held(position.get(i)) {
                     0.0
                 } else {

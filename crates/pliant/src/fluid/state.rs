@@ -13,6 +13,7 @@ use super::settings::{FluidSettings, PressureMethod, SettingsError};
 use super::tension::Tensions;
 use super::tolerances::Solved;
 use super::walls::Walls;
+use crate::crew::Spread;
 use crate::math::{Xyz, XyzVec};
 use crate::observe::{CheckpointError, Decoder, Encoder};
 use crate::simd::WIDTH;
@@ -596,5 +597,5 @@ fn gather<T: Copy + Send + Sync>(to: &mut [T], from: &[T], order: &[u32]) {
     to.par_iter_mut()
         .with_min_len(8192)
         .zip(order)
-        .for_each(|(t, &o)| *t = from[o as usize]);
+        .spread(|(t, &o)| *t = from[o as usize]);
 }

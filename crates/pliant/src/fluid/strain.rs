@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::incompressible::Incompressible;
 use super::pairs::ChunkPairs;
+use crate::crew::Spread;
 use crate::simd::{Lanes, dispatch};
 
 /// A symmetric matrix: the strain rate of the flow around a particle, in 1/s, or how hard
@@ -65,7 +66,7 @@ impl Incompressible {
         (self.strains.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (strains, pairs))| strain_chunk(x, v, deep, c * CHUNK, pairs, strains));
+            .spread(|(c, (strains, pairs))| strain_chunk(x, v, deep, c * CHUNK, pairs, strains));
     }
 }
 

@@ -31,6 +31,7 @@ use super::incompressible::Incompressible;
 use super::liquid::{Liquid, MOST_LIQUIDS};
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::walls::{ChunkWalls, Mirror, Walls};
+use crate::crew::Spread;
 use crate::simd::{Lanes, dispatch};
 
 /// κ per surface tension and spacing. The number is measured: with it a resting drop
@@ -238,7 +239,7 @@ impl Incompressible {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (pull, suction, fullness, walls))| {
+            .spread(|(c, (pull, suction, fullness, walls))| {
                 find_surface(chunk(c), walls, spacing, fullness, (pull, suction));
             });
         let (pull, suction) = (&surface.pull[..], &surface.suction[..]);
@@ -252,7 +253,7 @@ impl Incompressible {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (ax, ay, az, walls))| {
+            .spread(|(c, (ax, ay, az, walls))| {
                 let mut sums = [Vec3A::ZERO; CHUNK];
                 let sums = &mut sums[..ax.len()];
                 let chunk = chunk(c);

@@ -14,7 +14,6 @@
 use glam::{DMat3, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::CHUNK;
 use super::bracing::Bracing;
 use super::held::double;
 use super::incompressible::Incompressible;
@@ -22,6 +21,8 @@ use super::pairs::{ChunkPairs, sum_pairs};
 use super::strain::Symmetric;
 use super::tolerances::Solved;
 use super::walls::Walls;
+use super::{CHUNK, LEAST};
+use crate::crew::Spread;
 use crate::simd::{Lanes, dispatch};
 
 /// No eigenvalue of the discrete Laplacian is above this, over h².
@@ -153,7 +154,7 @@ impl Incompressible {
         (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (image, pairs))| {
+            .spread(|(c, (image, pairs))| {
                 let thin = Thin {
                     first: c * CHUNK,
                     pairs,
@@ -186,7 +187,7 @@ impl Incompressible {
     ) {
         let grip = &self.grip;
         let chunks = walls.chunks.par_iter_mut().enumerate();
-        chunks.for_each(|(c, walls)| {
+        chunks.spread(|(c, walls)| {
             for k in 0..walls.len() {
                 let i = c * CHUNK + k;
                 for mirror in walls.of_mut(k).iter_mut().filter(|m| m.no_slip) {
@@ -227,7 +228,7 @@ impl Incompressible {
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (pairs, walls, grip, drive, diagonal))| {
+            .spread(|(c, (pairs, walls, grip, drive, diagonal))| {
                 let first = c * CHUNK;
                 let half = 0.5 * dt;
                 pairs.scale_friction(first, |i, j| half * (rubbing(i) + rubbing(j)));
@@ -269,7 +270,7 @@ impl Incompressible {
         let sums: Vec<f64> = (image.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .map(|(c, (image, pairs))| {
+            .spread_map(|(c, (image, pairs))| {
                 let part = Part {
                     first: c * CHUNK,
                     pairs,
@@ -284,8 +285,7 @@ impl Incompressible {
                 let mut sum = 0.0;
                 part.apply(image, &mut sum);
                 sum
-            })
-            .collect();
+            });
         sums.iter().sum()
     }
 
@@ -322,8 +322,8 @@ impl Incompressible {
             &inverse_diagonal[..],
         )
             .into_par_iter()
-            .with_min_len(4096)
-            .for_each(|(r, d, image, inv)| {
+            .with_min_len(LEAST)
+            .spread(|(r, d, image, inv)| {
                 // Held particles have no equation.
                 *r = if *inv > 0.0 { -*image } else { Vec3A::ZERO };
                 *d = *inv * *r;
@@ -354,8 +354,8 @@ impl Incompressible {
                 &s.inverse_diagonal[..],
             )
                 .into_par_iter()
-                .with_min_len(4096)
-                .for_each(|(d, r, inv)| *d = *inv * *r + keep * *d);
+                .with_min_len(LEAST)
+                .spread(|(d, r, inv)| *d = *inv * *r + keep * *d);
         }
         solved
     }
@@ -391,8 +391,8 @@ impl Incompressible {
             s.inverse_diagonal.par_chunks(CHUNK),
         )
             .into_par_iter()
-            .with_min_len(16)
-            .map(|(v, residual, direction, image, inverse_diagonal)| {
+            .with_min_len(4)
+            .spread_map(|(v, residual, direction, image, inverse_diagonal)| {
                 for (k, r) in residual.iter_mut().enumerate() {
                     v[k] += step * direction[k];
                     // Held particles have no equation.
@@ -401,8 +401,7 @@ impl Incompressible {
                     }
                 }
                 squares(residual, inverse_diagonal)
-            })
-            .collect();
+            });
         add_up(&parts)
     }
 
@@ -414,9 +413,8 @@ impl Incompressible {
             s.inverse_diagonal.par_chunks(CHUNK),
         )
             .into_par_iter()
-            .with_min_len(16)
-            .map(|(residual, inverse_diagonal)| squares(residual, inverse_diagonal))
-            .collect();
+            .with_min_len(4)
+            .spread_map(|(residual, inverse_diagonal)| squares(residual, inverse_diagonal));
         add_up(&parts)
     }
 }
@@ -556,8 +554,7 @@ fn trace(x: &[Vec3A], i: usize, (near, weight): (&[u32], &[f32])) -> f32 {
 pub(super) fn ordered_sum(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
     let parts: Vec<f64> = (0..n.div_ceil(CHUNK))
         .into_par_iter()
-        .with_min_len(16)
-        .map(|c| (c * CHUNK..((c + 1) * CHUNK).min(n)).map(&term).sum())
-        .collect();
+        .with_min_len(4)
+        .spread_map(|c| (c * CHUNK..((c + 1) * CHUNK).min(n)).map(&term).sum());
     parts.iter().sum()
 }

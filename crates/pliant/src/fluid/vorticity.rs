@@ -13,6 +13,8 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 use super::CHUNK;
 use super::incompressible::Incompressible;
 
@@ -37,7 +39,7 @@ impl Incompressible {
         (whirl.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (whirl, pairs))| {
+            .spread(|(c, (whirl, pairs))| {
                 for (k, whirl) in whirl.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let (near, slope) = pairs.of(k);
@@ -58,7 +60,7 @@ impl Incompressible {
         (self.v.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (v, pairs))| {
+            .spread(|(c, (v, pairs))| {
                 for (k, v) in v.iter_mut().enumerate() {
                     let i = c * CHUNK + k;
                     let (near, slope) = pairs.of(k);

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use crate::contact::{Obstacle, Wall};
+use crate::crew::Spread;
 use crate::math::Xyz;
 
 /// Walls that one particle may have; the nearest count.
@@ -222,13 +223,10 @@ impl Walls {
         let n = position.len();
         self.chunks
             .resize_with(n.div_ceil(CHUNK), ChunkWalls::default);
-        self.chunks
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(c, chunk)| {
-                let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
-                chunk.find(position, particles, side, reach, obstacles);
-            });
+        self.chunks.par_iter_mut().enumerate().spread(|(c, chunk)| {
+            let particles = c * CHUNK..((c + 1) * CHUNK).min(n);
+            chunk.find(position, particles, side, reach, obstacles);
+        });
     }
 
     /// Heap memory held, in bytes.

@@ -19,6 +19,7 @@ use super::CHUNK;
 use super::incompressible::Incompressible;
 use super::pairs::{ChunkPairs, sum_pairs};
 use super::strain::{Symmetric, Whom};
+use crate::crew::Spread;
 use crate::simd::{Lanes, dispatch};
 
 /// What no motion of particles takes from their friction: some of it is noise, which
@@ -35,7 +36,7 @@ impl Incompressible {
         (shares.par_chunks_mut(CHUNK), &self.pairs.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (shares, pairs))| share_chunk(x, v, strains, c * CHUNK, pairs, shares));
+            .spread(|(c, (shares, pairs))| share_chunk(x, v, strains, c * CHUNK, pairs, shares));
     }
 }
 

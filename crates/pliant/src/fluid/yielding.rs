@@ -16,6 +16,7 @@ use super::CHUNK;
 use super::images::{ChunkImages, Images, WITH};
 use super::walls::{Mirror, Walls};
 use crate::coupling::{Bodies, Grasp};
+use crate::crew::Spread;
 
 /// Two walls face each other if the cosine between their normals is below this.
 const FACING: f32 = -0.5;
@@ -83,12 +84,9 @@ impl Yielding {
             return;
         }
         self.chunks.resize_with(images.chunks.len(), Chunk::default);
-        self.chunks
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(c, chunk)| {
-                chunk.find(c, (x, spacing), &images.chunks[c], walls, bodies);
-            });
+        self.chunks.par_iter_mut().enumerate().spread(|(c, chunk)| {
+            chunk.find(c, (x, spacing), &images.chunks[c], walls, bodies);
+        });
         self.any = self.chunks.iter().any(|c| !c.holds.is_empty());
     }
 
@@ -118,11 +116,22 @@ impl Yielding {
     pub fn push(
         &mut self,
         pressure: &[f32],
-        (dt, volume): (f32, f32),
+        scale: (f32, f32),
         inverse_density: &[f32],
         bodies: &mut Bodies,
     ) {
-        self.chunks.par_iter_mut().for_each(|chunk| {
+        self.find_pushes(pressure);
+        self.give_pushes(scale, inverse_density, bodies);
+    }
+
+    /// True if any particle can push a body.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Finds how `pressure` pushes walls.
+    pub fn find_pushes(&mut self, pressure: &[f32]) {
+        self.chunks.par_iter_mut().spread(|chunk| {
             chunk.push.fill(0.0);
             let mut first = 0;
             for &(i, end, _) in &chunk.particles {
@@ -133,6 +142,15 @@ impl Yielding {
                 first = end as usize;
             }
         });
+    }
+
+    /// Gives bodies the pushes that were found.
+    pub fn give_pushes(
+        &self,
+        (dt, volume): (f32, f32),
+        inverse_density: &[f32],
+        bodies: &mut Bodies,
+    ) {
         // In order, so that sums are the same for any number of threads.
         for chunk in &self.chunks {
             for hold in &chunk.holds {
@@ -164,7 +182,7 @@ impl Yielding {
         (inverse_diagonal.par_chunks_mut(CHUNK), &self.chunks)
             .into_par_iter()
             .enumerate()
-            .for_each(|(c, (diagonal, chunk))| {
+            .spread(|(c, (diagonal, chunk))| {
                 let mut holds = chunk.holds.iter().peekable();
                 let mut first = 0;
                 for &(i, end, _) in &chunk.particles {
@@ -187,7 +205,7 @@ impl Yielding {
 
     /// Reads how fast the walls of all particles near bodies move.
     pub fn feel(&mut self, bodies: &Bodies) {
-        self.chunks.par_iter_mut().for_each(|chunk| {
+        self.chunks.par_iter_mut().spread(|chunk| {
             for hold in &chunk.holds {
                 chunk.speed[hold.mirror as usize] = hold.normal.dot(bodies.velocity(&hold.grasp));
             }

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 /// Points per part.
 const CHUNK: usize = 4096;
 
@@ -12,6 +14,5 @@ const CHUNK: usize = 4096;
 pub(super) fn in_chunks<T: Send>(n: usize, part: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     (0..n.div_ceil(CHUNK))
         .into_par_iter()
-        .map(|k| part(k * CHUNK..((k + 1) * CHUNK).min(n)))
-        .collect()
+        .spread_map(|k| part(k * CHUNK..((k + 1) * CHUNK).min(n)))
 }

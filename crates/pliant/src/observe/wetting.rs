@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::occupancy::Occupancy;
 use super::{CheckpointError, Decoder, Encoder};
 use crate::contact::Obstacle;
+use crate::crew::Spread;
 use crate::fluid::Fluid;
 use crate::mesh::TriMesh;
 use crate::slots::Handle;
@@ -305,14 +306,13 @@ impl Parts {
         let wet: Vec<bool> = (0..self.triangle.len())
             .into_par_iter()
             .with_min_len(1024)
-            .map(|k| {
+            .spread_map(|k| {
                 let still = self.still.get(k).copied();
                 let (middle, normal) = still.unwrap_or_else(|| self.place(mesh, k));
                 bodies.iter().any(|(spacing, points)| {
                     points.any(middle, |p| touches(p, *spacing, middle, normal))
                 })
-            })
-            .collect();
+            });
         let mut now = 0.0;
         for ((wet, ever), area) in wet.iter().zip(&mut self.ever).zip(&self.area) {
             *ever |= wet;

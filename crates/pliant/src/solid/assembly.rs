@@ -12,6 +12,7 @@ use super::envelope::Envelope;
 use super::neo_hookean::{NeoHookean, NeoHookeanTangent};
 use super::patches::group_by;
 use super::settings::{Elastic, ElasticLaw};
+use crate::crew::Spread;
 use crate::mesh::TetMesh;
 
 /// Elements per task.
@@ -191,7 +192,7 @@ impl ElasticBody {
             .par_iter_mut()
             .with_min_len(CHUNK)
             .enumerate()
-            .for_each(gather);
+            .spread(gather);
     }
 
     fn compute_elements(&mut self, tets: &[[u32; 4]], displacement: &[Vec3A], dt: f32) {

@@ -3,6 +3,7 @@
 use glam::{DVec3, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
+use crate::crew::Spread;
 use crate::mesh::TetMesh;
 
 /// Rows per task. Sums over rows are made per task and then in order.
@@ -156,7 +157,7 @@ pub(super) fn run<T: Send>(tasks: Vec<T>, work: impl Fn(T) -> f64 + Sync + Send)
     if tasks.len() <= ALONE {
         return tasks.into_iter().map(work).sum();
     }
-    let parts: Vec<f64> = tasks.into_par_iter().map(work).collect();
+    let parts: Vec<f64> = tasks.into_par_iter().spread_map(work);
     parts.iter().sum()
 }
 

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::conjugate_gradient::Freedom;
 use crate::contact::{Ball, Contact, Hit, Mover, Obstacle, Obstacles, Touch};
+use crate::crew::Spread;
 use crate::field::Field;
 
 /// Points per task.
@@ -232,7 +233,7 @@ pub(super) fn sweep(
 ) -> Vec<Stopped> {
     let parts: Vec<(Vec<Stopped>, Vec<Contact>)> = (0..count.div_ceil(CHUNK))
         .into_par_iter()
-        .map(|chunk| {
+        .spread_map(|chunk| {
             let (mut stopped, mut contacts) = (Vec::new(), Vec::new());
             let mut mover = Mover::new(&around.obstacles);
             let numbers = CHUNK * chunk..count.min(CHUNK * (chunk + 1));
@@ -263,8 +264,7 @@ pub(super) fn sweep(
                 }
             }
             (stopped, contacts)
-        })
-        .collect();
+        });
     let mut all = Vec::new();
     for (stopped, own) in parts {
         all.extend(stopped);

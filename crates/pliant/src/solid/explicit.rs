@@ -4,6 +4,8 @@
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 use super::contact::Environment;
 use super::settings::Integrator;
 use super::springs::SpringBody;
@@ -70,12 +72,12 @@ impl SpringBody {
             (parts.0, parts.1, previous.par_chunks_mut(CHUNK))
                 .into_par_iter()
                 .enumerate()
-                .for_each(|(k, (u, v, before))| part(CHUNK * k, u, v, before));
+                .spread(|(k, (u, v, before))| part(CHUNK * k, u, v, before));
         } else {
             parts
                 .into_par_iter()
                 .enumerate()
-                .for_each(|(k, (u, v))| part(CHUNK * k, u, v, &mut []));
+                .spread(|(k, (u, v))| part(CHUNK * k, u, v, &mut []));
         }
         self.previous = previous;
     }

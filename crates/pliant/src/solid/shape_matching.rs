@@ -12,6 +12,7 @@ use super::explicit::Moving;
 use super::patches::group_by;
 use super::rigid_motion::RigidMotion;
 use super::settings::{Fit, ShapeMatching};
+use crate::crew::Spread;
 use crate::mesh::TetMesh;
 
 /// The time to which `stiffness` refers, in seconds.
@@ -97,7 +98,7 @@ impl MatchedBody {
             goals = others;
             work.push((cluster, own));
         }
-        work.into_par_iter().for_each(|(cluster, goal)| {
+        work.into_par_iter().spread(|(cluster, goal)| {
             let list = &points[cluster.range.clone()];
             cluster.fit(settings, list, state.rest, shared, goal);
         });

@@ -15,6 +15,7 @@ use super::springs::SpringBody;
 use super::stable_step::StableStep;
 use super::strain_limit::limit_strain;
 use crate::contact::Contact;
+use crate::crew::Spread;
 use crate::math::{Xyz, XyzVec};
 use crate::mesh::TetMesh;
 use crate::world::{Matter, PerPoint, PointsView, SurfaceView};
@@ -474,7 +475,7 @@ impl Solid {
         (place, velocity, rest, displacement, &self.velocity)
             .into_par_iter()
             .with_min_len(VIEW_CHUNK)
-            .for_each(|((x, y, z), (u, v, w), rest, displacement, velocity)| {
+            .spread(|((x, y, z), (u, v, w), rest, displacement, velocity)| {
                 (*x, *y, *z) = (*rest + Vec3::from(*displacement)).into();
                 (*u, *v, *w) = Vec3::from(*velocity).into();
             });

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::crew::Spread;
 use crate::math::Aabb;
 use crate::simd::{Lanes, WIDTH, dispatch};
 
@@ -110,18 +111,15 @@ impl BoxSweep {
         work: impl Fn(Range<usize>, &mut Vec<T>, &mut Vec<u32>) + Sync,
     ) -> Vec<T> {
         let n = self.item.len();
-        let parts: Vec<Vec<T>> = (0..n.div_ceil(CHUNK))
-            .into_par_iter()
-            .map(|c| {
-                let mut out = Vec::new();
-                work(
-                    c * CHUNK..((c + 1) * CHUNK).min(n),
-                    &mut out,
-                    &mut Vec::new(),
-                );
-                out
-            })
-            .collect();
+        let parts: Vec<Vec<T>> = (0..n.div_ceil(CHUNK)).into_par_iter().spread_map(|c| {
+            let mut out = Vec::new();
+            work(
+                c * CHUNK..((c + 1) * CHUNK).min(n),
+                &mut out,
+                &mut Vec::new(),
+            );
+            out
+        });
         parts.into_iter().flatten().collect()
     }
 

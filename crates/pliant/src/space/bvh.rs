@@ -10,6 +10,7 @@ use super::gathered::{Gathered, Segment};
 use super::leaf_packet::{LeafPacket, Nearest};
 use super::{Crossing, MeshNormals, SurfacePoint, TriangleIndex};
 use crate::contact::triangle::Feature;
+use crate::crew::Spread;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
 use crate::simd::{Lanes, dispatch};
@@ -135,7 +136,7 @@ impl Bvh {
         self.triangles
             .par_iter_mut()
             .with_min_len(1024)
-            .for_each(|t| *t = Gathered::of(mesh, t.id));
+            .spread(|t| *t = Gathered::of(mesh, t.id));
         self.normals = OnceLock::new();
         // Children come after their parents.
         for i in (0..self.nodes.len()).rev() {

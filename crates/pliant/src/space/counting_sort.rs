@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
+use crate::crew::Spread;
+
 use super::cells::heap_bytes;
 
 /// Fewer points than this are not worth a task of their own.
@@ -98,7 +100,7 @@ impl CountingSort {
     /// all chunks.
     fn accumulate(&mut self, cells: usize, block_len: usize, start: &mut [u32]) {
         let cursors = &self.cursors;
-        self.blocks.par_iter_mut().enumerate().for_each(|(b, sum)| {
+        self.blocks.par_iter_mut().enumerate().spread(|(b, sum)| {
             let block = b * block_len..((b + 1) * block_len).min(cells);
             *sum = cursors
                 .chunks(cells)

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::gathered::Gathered;
 use super::sdf::{BLOCK, FAR, Grid, NODES, NODES_PER_BLOCK, Sdf};
 use super::{Bvh, MeshNormals};
+use crate::crew::Spread;
 use crate::mesh::TriMesh;
 
 /// Why a mesh cannot be made a distance field.
@@ -93,8 +94,7 @@ pub(super) fn build(mesh: Arc<TriMesh>, cell: f32, reach: f32) -> Result<Sdf, Sd
     let half_diagonal = 0.5 * 3f32.sqrt() * BLOCK as f32 * cell;
     let center_distance: Vec<f32> = (0..grid.block_count())
         .into_par_iter()
-        .map(|b| signed(grid.block_center(b), f32::INFINITY).map_or(f32::INFINITY, |s| s.0))
-        .collect();
+        .spread_map(|b| signed(grid.block_center(b), f32::INFINITY).map_or(f32::INFINITY, |s| s.0));
     let near: Vec<usize> = (0..grid.block_count())
         .filter(|&b| center_distance[b].abs() <= band + half_diagonal)
         .collect();
