@@ -17,7 +17,7 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::correction::{Changed, Correction, Known};
+use super::correction::{Changed, Found as Answered, Known, Measured, Question, Step};
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
@@ -78,11 +78,14 @@ pub(crate) struct Incompressible {
     inverse_diagonal: Vec<f32>,
     /// The same as if no wall gave way, during a solve.
     rigid_diagonal: Vec<f32>,
-    /// The last change of pressure, and the pressure before extrapolation.
+    /// The last change of pressure.
     change: Vec<f32>,
-    settled: Vec<f32>,
-    /// Compression that the last iteration found.
+    /// Which way pressures change.
+    direction: Vec<f32>,
+    /// Compression that the last iteration found, and how much of it a step along the
+    /// direction takes away.
     excess: Vec<f32>,
+    answer: Vec<f32>,
     /// How much of the compression that there is goes in the sub-step.
     due: Vec<f32>,
     pub viscosity: ViscositySolver,
@@ -143,8 +146,9 @@ impl Incompressible {
             inverse_diagonal: Vec::new(),
             rigid_diagonal: Vec::new(),
             change: Vec::new(),
-            settled: Vec::new(),
+            direction: Vec::new(),
             excess: Vec::new(),
+            answer: Vec::new(),
             due: Vec::new(),
             viscosity: ViscositySolver::default(),
             surface: Surface::default(),
@@ -175,8 +179,9 @@ impl Incompressible {
             &mut self.closing,
             &mut self.inverse_diagonal,
             &mut self.change,
-            &mut self.settled,
+            &mut self.direction,
             &mut self.excess,
+            &mut self.answer,
         ] {
             a.resize(n, 0.0);
         }
@@ -310,7 +315,6 @@ impl Incompressible {
             pressure.fill(0.0);
         }
         self.change.copy_from_slice(&pressure[..n]);
-        self.settled.copy_from_slice(&pressure[..n]);
         let mut rigid = std::mem::take(&mut self.rigid_diagonal);
         let diagonal = &mut self.inverse_diagonal;
         self.yielding
@@ -334,29 +338,26 @@ impl Incompressible {
                     .answer(&self.change, scale, inverse_density, bodies);
             }
         }
-        self.excess.fill(0.0);
+        for a in [&mut self.direction, &mut self.excess, &mut self.answer] {
+            a.fill(0.0);
+        }
         let mut solved = Solved::default();
-        let mut pace = Pace::default();
+        let mut last = None;
         loop {
-            let ahead = pace.ahead();
-            let sums = self.correct(goal, dt, pace.relaxation, ahead, &mut pressure[..n]);
+            let sums = self.measure(goal, dt, last, &pressure[..n]);
             solved.error = (sums.compression / n as f64) as f32;
             let enough = solved.iterations >= least && solved.error <= tolerance;
             if enough || solved.iterations >= tolerances.max_iterations {
-                // The last change has not acted on the velocities.
-                for (pressure, change) in pressure.iter_mut().zip(&self.change) {
-                    *pressure -= change;
-                }
                 if !rigid.is_empty() {
                     std::mem::swap(&mut self.inverse_diagonal, &mut rigid);
                 }
                 self.rigid_diagonal = rigid;
                 return solved;
             }
-            if solved.iterations > 0 {
-                pace.learn(&sums);
-            }
+            let pace = last.map_or(Pace::START, |last| Pace::after(last, &sums));
+            self.take_step(dt, pace, &mut pressure[..n]);
             self.push_with_bodies(dt, inverse_density, bodies);
+            last = Some(pace);
             solved.iterations += 1;
         }
     }
@@ -372,16 +373,8 @@ impl Incompressible {
         }
     }
 
-    /// One Jacobi iteration, extrapolated by `ahead` times the last change (Nesterov
-    /// 1983): compression left -> change of pressure.
-    fn correct(
-        &mut self,
-        goal: Goal,
-        dt: f32,
-        relaxation: f32,
-        ahead: f32,
-        pressure: &mut [f32],
-    ) -> Sums {
+    /// Finds the compressions, and what the last step has done about them.
+    fn measure(&mut self, goal: Goal, dt: f32, last: Option<Pace>, pressure: &[f32]) -> Sums {
         let around = Around {
             x: &self.x,
             gradient: &self.gradient,
@@ -391,43 +384,40 @@ impl Incompressible {
         let (v, motion, closing) = (&self.v[..], &self.motion[..], &self.closing[..]);
         let (due, yielding) = (&self.due[..], &self.yielding);
         let (fullness, inverse_diagonal) = (&self.fullness[..], &self.inverse_diagonal[..]);
-        let correction = Correction {
+        let direction = &self.direction[..];
+        let question = Question {
             dt,
-            relaxation,
-            ahead,
             fullest_free: match goal {
                 Goal::Density => f32::NEG_INFINITY,
                 Goal::Divergence => INNER,
             },
+            last,
         };
         let parts: Vec<Sums> = (
-            pressure.par_chunks_mut(CHUNK),
-            self.change.par_chunks_mut(CHUNK),
-            self.settled.par_chunks_mut(CHUNK),
             self.excess.par_chunks_mut(CHUNK),
-            self.pushing.par_chunks_mut(CHUNK),
+            self.answer.par_chunks_mut(CHUNK),
         )
             .into_par_iter()
             .enumerate()
-            .spread_map(|(c, (pressure, change, settled, excess, pushing))| {
+            .spread_map(|(c, (excess, answer))| {
                 let mut rates = [0.0; CHUNK];
-                let rates = &mut rates[..pressure.len()];
+                let rates = &mut rates[..excess.len()];
                 let own = c * CHUNK..c * CHUNK + rates.len();
                 rates.copy_from_slice(&closing[own.clone()]);
                 yielding.close(c, rates);
                 let (due, fullness) = (&due[own.clone()], &fullness[own.clone()]);
                 let inverse_diagonal = &inverse_diagonal[own.clone()];
+                let (pressure, direction) = (&pressure[own.clone()], &direction[own]);
                 let soon = Soon {
                     numbers: [
                         due,
                         fullness,
                         inverse_diagonal,
                         pressure,
-                        change,
-                        settled,
+                        direction,
                         excess,
+                        answer,
                     ],
-                    rows: pushing,
                     ..Soon::default()
                 };
                 add_compression(around.chunk(c), v, motion, soon, rates);
@@ -436,22 +426,43 @@ impl Incompressible {
                     due,
                     fullness,
                     inverse_diagonal,
-                    x: &around.x[own],
+                    pressure,
+                    direction,
+                };
+                question.ask(known, Answered { excess, answer })
+            });
+        parts.iter().fold(Sums::default(), Sums::plus)
+    }
+
+    /// Changes the pressures, and notes the rows of the change.
+    fn take_step(&mut self, dt: f32, pace: Pace, pressure: &mut [f32]) {
+        let (excess, answer, x) = (&self.excess[..], &self.answer[..], &self.x[..]);
+        let inverse_diagonal = &self.inverse_diagonal[..];
+        let step = Step { dt, pace };
+        (
+            pressure.par_chunks_mut(CHUNK),
+            self.direction.par_chunks_mut(CHUNK),
+            self.change.par_chunks_mut(CHUNK),
+            self.pushing.par_chunks_mut(CHUNK),
+        )
+            .into_par_iter()
+            .enumerate()
+            .spread(|(c, (pressure, direction, change, pushing))| {
+                let own = c * CHUNK..c * CHUNK + pressure.len();
+                let measured = Measured {
+                    excess: &excess[own.clone()],
+                    answer: &answer[own.clone()],
+                    inverse_diagonal: &inverse_diagonal[own.clone()],
+                    x: &x[own],
                 };
                 let changed = Changed {
                     pressure,
+                    direction,
                     change,
-                    settled,
-                    excess,
                     pushing,
                 };
-                correction.apply(known, changed)
+                step.take(measured, changed);
             });
-        parts.iter().fold(Sums::default(), |a, b| Sums {
-            compression: a.compression + b.compression,
-            response: a.response + b.response,
-            change: a.change + b.change,
-        })
     }
 
     /// Lets the first guess of the solve for the density act before that begins.
@@ -561,8 +572,9 @@ impl Incompressible {
                 + self.inverse_diagonal.capacity()
                 + self.rigid_diagonal.capacity()
                 + self.change.capacity()
-                + self.settled.capacity()
+                + self.direction.capacity()
                 + self.excess.capacity()
+                + self.answer.capacity()
                 + self.due.capacity())
             + size_of::<Row>() * (self.motion.capacity() + self.pushing.capacity())
             + self.pairs.bytes()
