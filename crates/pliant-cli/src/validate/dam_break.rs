@@ -1,7 +1,7 @@
 //! The front of a collapsing column against the experiment of Martin & Moyce 1952.
 
 use glam::Vec3;
-use pliant::fluid::NewParticle;
+use pliant::fluid::{NewParticle, jitter};
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 use pliant_render::{LineChart, Series, SeriesStyle};
 
@@ -24,7 +24,9 @@ pub(super) const CASE: Case = Case {
             exact front. Rows added for this: with the one start that fits the experiment best, and \
             without friction against the exact front; the bar of both is the experiment's scatter, and was \
             set when some of the fronts had been seen. The column was first pressed together \
-            as if it were compressible; since then it starts as it should.",
+            as if it were compressible; since then it starts as it should. It began as a perfect \
+            lattice; shaken by 0.05 spacings, in six ways, the coarse column comes 0.2 to 0.4 % \
+            nearer to the experiment. Now it is shaken, in one way.",
     run,
 };
 
@@ -55,6 +57,10 @@ const NARROW: [(f64, f64); 7] = [
 
 /// All fronts are followed until this time, which is beyond the points.
 const END: f64 = 4.1;
+
+/// A perfect lattice is a crystal, which gives way in jerks: by so many spacings every particle
+/// is moved at the start, at random.
+const SHAKEN: f32 = 0.05;
 
 /// Column width in metres.
 const A: f32 = 2.25 * 0.0254;
@@ -155,9 +161,10 @@ fn surge_front(columns: u32, walls: Walls) -> Result<Vec<(f64, f64)>, CliError> 
         min: Vec3::ZERO,
         max: Vec3::new(A, 2.0 * A, depth),
     };
-    let points = Fill::Region(column)
+    let mut points = Fill::Region(column)
         .points(spacing)
         .map_err(|e| CliError::Usage(e.to_string()))?;
+    jitter(&mut points, SHAKEN * spacing);
     let particles: Vec<NewParticle> = points
         .into_iter()
         .map(|position| NewParticle {

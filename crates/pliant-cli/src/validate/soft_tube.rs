@@ -20,7 +20,9 @@ pub(super) const CASE: Case = Case {
             through it against that of the pump; and the flow against π G R⁴ / (8 μ) with the \
             measured fall of pressure G. R is the radius of a circle with the area of the \
             deformed hollow. The pump's flow was first counted by particles, off by up to a disc \
-            of them; since then it is the nozzle's rate.",
+            of them; since then it is the nozzle's rate. With a density correction of 1, the default, \
+            the pump pays for the order that particles are kept in as they are sheared: 10 % too \
+            much with particles of 1.7 mm; with 0.2, as in the colon, 9 %. Two resolutions.",
     run,
 };
 
@@ -35,13 +37,13 @@ const VISCOSITY: f64 = 1.0;
 const RADIUS: f64 = 0.01;
 /// Half of the part that is measured, in metres.
 const HALF: f64 = 0.0133;
-const SPACING: f64 = 0.0017;
+const SPACINGS: [f64; 2] = [0.0017, 0.0012];
 const FRAME: f32 = 0.01;
 const PUMP_SPEED: f64 = 0.1;
 const PUMP_RADIUS: f32 = 0.0095;
 const FRAMES: u32 = 80;
 const MEASURED: u32 = 20;
-const RINGS: usize = 6;
+const RINGS: usize = 9;
 
 const SCENE: &str = r#"
 title = "Soft tube"
@@ -56,8 +58,9 @@ name = "syrup"
 density = 1000
 viscosity = 1.0
 surface_tension = 0
-spacing = 0.0017
+spacing = SPACING
 numerical_viscosity = 0
+density_correction = 0.2
 
 [[fluid.fill]]
 region = { cylinder = { from = [-0.037, 0, 0], to = [0.04, 0, 0], radius = 0.0095 } }
@@ -104,7 +107,17 @@ struct Sums {
 }
 
 fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
-    let scene = Scene::parse("soft-tube", "soft-tube.toml", SCENE, Path::new("."), &[])?;
+    let mut rows = Vec::new();
+    for spacing in SPACINGS {
+        rows.extend(flow_through(spacing)?);
+    }
+    Ok(rows)
+}
+
+/// The rows of one resolution.
+fn flow_through(spacing: f64) -> Result<Vec<Row>, CliError> {
+    let text = SCENE.replace("SPACING", &spacing.to_string());
+    let scene = Scene::parse("soft-tube", "soft-tube.toml", &text, Path::new("."), &[])?;
     let mut built = scene.build()?;
     let start = hollow(&built);
     let mut sums = Sums::default();
@@ -112,14 +125,14 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
         built.world.step(FRAME)?;
         if k >= FRAMES - MEASURED {
             let area = hollow(&built);
-            sums.add(&built.world, area);
+            sums.add(&built.world, area, spacing);
         }
     }
     let area = sums.area / sums.frames;
     let radius = (area / PI).sqrt();
     let flow = sums.flow / sums.frames;
     // A nozzle makes discs of particles, which do not quite cover its area.
-    let pump = PUMP_SPEED / f64::from(Emitter::speed_for_rate(1.0, PUMP_RADIUS, SPACING as f32));
+    let pump = PUMP_SPEED / f64::from(Emitter::speed_for_rate(1.0, PUMP_RADIUS, spacing as f32));
     let [n, x, p, xx, xp] = sums.line;
     let fall = -(n * xp - x * p) / (n * xx - x * x);
     let (mut error, mut size) = (0.0, 0.0);
@@ -129,17 +142,24 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     }
     let error = (error / size).sqrt();
     let widened = (area / start).sqrt() - 1.0;
+    let with = |what: &str| format!("{what}, spacing {} mm", 1e3 * spacing);
     Ok(vec![
-        Row::with_error("profile, L2 error", error, 0.0, error, PROFILE_TOLERANCE),
-        Row::relative("flow [ml/s]", 1e6 * flow, 1e6 * pump, FLOW_TOLERANCE),
+        Row::with_error(
+            with("profile, L2 error"),
+            error,
+            0.0,
+            error,
+            PROFILE_TOLERANCE,
+        ),
+        Row::relative(with("flow [ml/s]"), 1e6 * flow, 1e6 * pump, FLOW_TOLERANCE),
         Row::relative(
-            "flow by the fall of pressure [ml/s]",
+            with("flow by the fall of pressure [ml/s]"),
             1e6 * flow,
             1e6 * PI * fall * radius.powi(4) / (8.0 * VISCOSITY),
             RESISTANCE_TOLERANCE,
         ),
         Row::with_error(
-            "widening of the radius, at least 2 %",
+            with("widening of the radius, at least 2 %"),
             widened,
             LEAST_WIDENING,
             (LEAST_WIDENING - widened).max(0.0),
@@ -149,7 +169,7 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
 }
 
 impl Sums {
-    fn add(&mut self, world: &World, area: f64) {
+    fn add(&mut self, world: &World, area: f64, spacing: f64) {
         self.frames += 1.0;
         self.area += area;
         let radius_squared = area / PI;
@@ -161,12 +181,12 @@ impl Sums {
                     continue;
                 }
                 let r_squared = f64::from(place.y).powi(2) + f64::from(place.z).powi(2);
-                let ring = (r_squared.sqrt() / SPACING) as usize;
+                let ring = (r_squared.sqrt() / spacing) as usize;
                 let ring = &mut self.rings[ring.min(RINGS - 1)];
                 ring.0 += f64::from(v.x);
                 ring.1 += 2.0 * (1.0 - r_squared / radius_squared).max(0.0) / area;
                 ring.2 += 1.0;
-                self.flow += f64::from(v.x) * SPACING.powi(3) / (2.0 * HALF);
+                self.flow += f64::from(v.x) * spacing.powi(3) / (2.0 * HALF);
                 let p = f64::from(p);
                 for (sum, term) in self.line.iter_mut().zip([1.0, x, p, x * x, x * p]) {
                     *sum += term;
