@@ -36,7 +36,7 @@ pub(super) struct Known<'a> {
 
 /// What the question finds out: compression, and how much of it a step along the direction
 /// takes away.
-pub(super) struct Found<'a> {
+pub(super) struct Answered<'a> {
     pub excess: &'a mut [f32],
     pub answer: &'a mut [f32],
 }
@@ -69,13 +69,13 @@ pub(super) struct Changed<'a> {
 
 impl Question {
     /// Asks a chunk, and adds up what [`Pace`] needs.
-    pub fn ask(self, known: Known<'_>, found: Found<'_>) -> Sums {
+    pub fn ask(self, known: Known<'_>, found: Answered<'_>) -> Sums {
         #[inline(always)]
         fn run<L: Lanes>(
             l: L,
             question: Question,
             known: Known<'_>,
-            found: Found<'_>,
+            found: Answered<'_>,
             sums: &mut Sums,
         ) {
             *sums = question.run(l, known, found);
@@ -85,14 +85,14 @@ impl Question {
         dispatch!(run(
             question: Question,
             known: Known<'_>,
-            found: Found<'_>,
+            found: Answered<'_>,
             sums: &mut Sums,
         ));
         total
     }
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L, known: Known<'_>, found: Found<'_>) -> Sums {
+    fn run<L: Lanes>(self, l: L, known: Known<'_>, found: Answered<'_>) -> Sums {
         let (zero, dt) = (l.splat(0.0), l.splat(self.dt));
         let scale = l.splat(1.0 / (self.dt * self.dt));
         let free = l.splat(self.fullest_free);
@@ -282,7 +282,7 @@ mod tests {
             pressure: &p.pressure,
             direction: &p.direction,
         };
-        let found = Found {
+        let found = Answered {
             excess: &mut p.excess,
             answer: &mut p.answer,
         };
@@ -418,7 +418,7 @@ mod tests {
                 pressure: &pressure,
                 direction: &direction,
             };
-            let found = Found {
+            let found = Answered {
                 excess: &mut excess,
                 answer: &mut answer,
             };

@@ -17,7 +17,7 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::correction::{Changed, Found as Answered, Known, Measured, Question, Step};
+use super::correction::{Answered, Changed, Known, Measured, Question, Step};
 use super::cubic::CubicSpline;
 use super::friction::Friction;
 use super::grip::Grip;
