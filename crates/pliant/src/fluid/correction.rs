@@ -319,7 +319,7 @@ mod tests {
         let mut change = vec![0.0; n];
         let mut sums = [0.0; 5];
         let (scale, pace) = (1.0 / (STEP.dt * STEP.dt), STEP.pace);
-        for k in 0..n {
+        for (k, change) in change.iter_mut().enumerate() {
             let excess = if p.fullness[k] > QUESTION.fullest_free {
                 p.due[k] + QUESTION.dt * p.rates[k]
             } else {
@@ -349,7 +349,7 @@ mod tests {
             let settled = (before + pace.made_good * last).max(0.0);
             p.pressure[k] = (settled + pace.at_once * next).max(0.0);
             p.direction[k] = 1.0 / pace.at_once * (p.pressure[k] - settled);
-            change[k] = p.pressure[k] - before;
+            *change = p.pressure[k] - before;
         }
         let changed = [change, p.excess, p.answer, p.pressure, p.direction];
         (changed.concat(), sums)
