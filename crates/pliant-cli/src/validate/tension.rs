@@ -15,7 +15,8 @@ pub(super) const CASE: Case = Case {
     about: "A brick of liquid in weightlessness becomes a drop of 13.5 mm. At rest: the pressure of \
             Laplace, 2 σ / R, within 5 %, mean of six starts that are shaken differently by 0.05 \
             spacings: single drops differ by 3 %, because particles settle into one order or \
-            another, and one alone, as it was measured before, proves little. Set swinging: the period of Rayleigh, 2π sqrt(ρ R³ / 8σ), \
+            another, and one alone, as it was measured before, proves little. Set swinging: the \
+            period of Rayleigh, 2π sqrt(ρ R³ / 8σ), \
             within 5 %. Half a drop on a plate: the contact angle of the plate, from the height of \
             the drop's centre, within 5 degrees. The strength of the force is one number in the \
             engine, chosen so that the pressures hold; the repulsion of dry walls is another, and the \

@@ -2,7 +2,7 @@
 //!
 //! Conjugate gradients whose steps are made before it is known how long they should be. What a
 //! direction does to the compressions is known only when the liquid has been pushed along it,
-//! so every iteration goes a fixed part of the way; then the best length of that direction
+//! so every iteration goes a part of the way at once; then the best length of that direction
 //! follows, and what is missing, or too much, is made good together with the next step.
 //! Compared with Nesterov's extrapolation, which was here before, that saves up to two
 //! iterations in five, most where bodies give way to a liquid that they enclose.
