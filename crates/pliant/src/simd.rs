@@ -9,6 +9,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod vectors;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;

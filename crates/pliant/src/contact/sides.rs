@@ -11,6 +11,9 @@ const MOST: usize = 6;
 /// above this.
 const SAME_DIRECTION: f32 = 0.7;
 
+/// Cosines farther from that than this need not be known exactly.
+const UNSURE: f32 = 1e-3;
+
 /// The nearest place in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
@@ -19,59 +22,91 @@ pub(super) struct Side {
     pub away: Vec3,
 }
 
+const NONE: Side = Side {
+    found: SurfacePoint {
+        triangle: 0,
+        barycentric: [0.0; 3],
+        point: Vec3::ZERO,
+        distance: 0.0,
+    },
+    away: Vec3::ZERO,
+};
+
 /// All directions that have something.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Sides {
-    list: [Option<Side>; MOST],
+    list: [Side; MOST],
+    count: usize,
 }
 
-fn distance(side: &Option<Side>) -> f32 {
-    side.map_or(f32::INFINITY, |s| s.found.distance)
+impl Default for Sides {
+    fn default() -> Self {
+        Sides {
+            list: [NONE; MOST],
+            count: 0,
+        }
+    }
 }
 
 impl Sides {
     /// Sees a place of the surface from `p`.
     #[inline]
     pub fn see(&mut self, p: Vec3, found: SurfacePoint) {
-        let away = (p - found.point).normalize_or_zero();
-        let seen = Some(Side { found, away });
-        for side in &mut self.list {
-            match side {
-                None => {
-                    *side = seen;
-                    return;
-                }
-                Some(kept) if kept.away.dot(away) > SAME_DIRECTION => {
-                    let key = |s: &SurfacePoint| (s.distance, s.triangle);
-                    if key(&found) < key(&kept.found) {
-                        *side = seen;
-                    }
-                    return;
-                }
-                Some(_) => {}
+        let way = p - found.point;
+        for k in 0..self.count {
+            let kept = &self.list[k];
+            let along = kept.away.dot(way);
+            if along < (SAME_DIRECTION - UNSURE) * found.distance {
+                continue;
             }
+            // Most places lie in a direction that has a nearer one: these need no root.
+            let is_nearer =
+                (found.distance, found.triangle) < (kept.found.distance, kept.found.triangle);
+            if !is_nearer && along > (SAME_DIRECTION + UNSURE) * found.distance {
+                return;
+            }
+            let away = way.normalize_or_zero();
+            if kept.away.dot(away) > SAME_DIRECTION {
+                if is_nearer {
+                    self.list[k] = Side { found, away };
+                }
+                return;
+            }
+        }
+        let away = way.normalize_or_zero();
+        if self.count < MOST {
+            self.list[self.count] = Side { found, away };
+            self.count += 1;
+            return;
         }
         // Close to a surface there are more directions than this along it: the nearest stay,
         // so that the nearest of all is never missed.
-        let farthest = |a: &&mut Option<Side>, b: &&mut Option<Side>| {
-            let [a, b] = [a, b].map(|s| distance(s));
-            a.total_cmp(&b)
-        };
-        let last = self.list.iter_mut().max_by(farthest);
-        if let Some(last) = last.filter(|last| found.distance < distance(last)) {
-            *last = seen;
+        let mut farthest = 0;
+        for k in 1..MOST {
+            if self.list[k].found.distance >= self.list[farthest].found.distance {
+                farthest = k;
+            }
+        }
+        if found.distance < self.list[farthest].found.distance {
+            self.list[farthest] = Side { found, away };
         }
     }
 
     /// All of them, nearest first.
-    pub fn sort(mut self) -> Sides {
-        self.list
-            .sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-        self
+    pub fn sort(&mut self) -> &[Side] {
+        let list = &mut self.list[..self.count];
+        for k in 1..list.len() {
+            let mut place = k;
+            while place > 0 && list[place].found.distance < list[place - 1].found.distance {
+                list.swap(place, place - 1);
+                place -= 1;
+            }
+        }
+        list
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Side> {
-        self.list.iter().flatten()
+    pub fn all(&self) -> &[Side] {
+        &self.list[..self.count]
     }
 }

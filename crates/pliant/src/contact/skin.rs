@@ -114,7 +114,7 @@ impl Skin {
         });
         let travel = |at: &SurfacePoint| self.mean(&self.travel, at.triangle, at.barycentric);
         let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
-        for Side { found, .. } in sides.iter() {
+        for Side { found, .. } in sides.all() {
             let weight = found.distance.max(TOUCHING).recip();
             sum += weight * travel(found);
             weights += weight;
@@ -125,7 +125,7 @@ impl Skin {
         let mut carried = place + sum / weights;
         for _ in 0..ROUNDS {
             let before = carried;
-            for Side { found, away } in sides.iter() {
+            for Side { found, away } in sides.all() {
                 let room = away.dot(carried - (found.point + travel(found)));
                 carried += (LEFT * found.distance - room).max(0.0) * *away;
             }

@@ -205,7 +205,7 @@ pub(super) fn walls_of_surface(
         let normal = tree.mesh().area_normal(side.found.triangle as usize);
         normal.normalize_or_zero().dot(side.away)
     };
-    let front = match sides.iter().next() {
+    let front = match sides.first() {
         Some(nearest) if closed => facing(nearest).signum(),
         _ => 0.0,
     };

@@ -2,6 +2,8 @@
 
 use std::f32::consts::PI;
 
+use crate::simd::Lanes;
+
 /// The cubic spline of support radius `h`, scaled so that sums over a cubic lattice
 /// of particles give exactly 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,11 +46,21 @@ impl CubicSpline {
     }
 
     /// `V W''(r)` in 1/m², where it is positive: how fast the slope falls off.
-    #[inline(always)]
     pub fn volume_stiffness(&self, r_squared: f32) -> f32 {
         let q = r_squared.sqrt() / self.support_radius;
         let (outer, inner) = ((1.0 - q).max(0.0), (0.5 - q).max(0.0));
         self.slope * (12.0 * outer - 48.0 * inner).max(0.0)
+    }
+
+    /// The same at eight distances.
+    #[inline(always)]
+    pub fn volume_stiffnesses<L: Lanes>(&self, l: L, r_squared: L::F) -> L::F {
+        let zero = l.splat(0.0);
+        let q = l.div(l.sqrt(r_squared), l.splat(self.support_radius));
+        let outer = l.max(l.sub(l.splat(1.0), q), zero);
+        let inner = l.max(l.sub(l.splat(0.5), q), zero);
+        let steep = l.sub(l.mul(l.splat(12.0), outer), l.mul(l.splat(48.0), inner));
+        l.mul(l.splat(self.slope), l.max(steep, zero))
     }
 
     /// [`CubicSpline::volume_value`], and `V W'(r) / r` in 1/m²: times the vector from j
@@ -80,6 +92,18 @@ pub(crate) fn for_lattice(reach: f32, mut visit: impl FnMut(i32, i32, i32)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Portable;
+
+    #[test]
+    fn eight_stiffnesses_are_those_of_single_distances() {
+        let kernel = CubicSpline::new(0.04, 0.02);
+        let distances = [0.0, 0.003, 0.0099, 0.0101, 0.02, 0.033, 0.0399, 0.05];
+        let squared = distances.map(|r: f32| r * r);
+        let l = Portable;
+        let eight = l.to_array(kernel.volume_stiffnesses(l, l.numbers(&squared)));
+        assert_eq!(eight, squared.map(|r| kernel.volume_stiffness(r)));
+        assert!(eight[1] == 0.0 && eight[4] > 0.0 && eight[7] == 0.0);
+    }
 
     #[test]
     fn lattice_sums_are_exact_and_the_slope_is_the_derivative() {

@@ -6,10 +6,11 @@
 //! that saves a test, and all that is ever summed is zero for it.
 //!
 //! Every list takes up whole blocks of eight, filled up with pairs of the particle and itself
-//! that have no slope. A sum over all pairs of a chunk can then go from block to block without
-//! a branch at the ends of the lists, which no processor can guess.
+//! that have neither slope nor friction. A sum over all pairs of a chunk can then go from block
+//! to block without a branch at the ends of the lists, which no processor can guess.
 
 use std::ops::Range;
+use std::slice::Iter;
 
 use glam::Vec3A;
 use rayon::prelude::*;
@@ -19,8 +20,12 @@ use super::cubic::CubicSpline;
 use super::friction::{Friction, NEAREST};
 use crate::crew::Spread;
 use crate::math::Xyz;
+use crate::simd::vectors::{Three, sub};
 use crate::simd::{Lanes, MOST_PACKED, WIDTH, dispatch};
 use crate::space::CellGrid;
+
+/// Eight neighbours each with what their pairs count for.
+pub(super) type Blocks<'a> = std::iter::Zip<Iter<'a, [u32; WIDTH]>, Iter<'a, [f32; WIDTH]>>;
 
 /// Room that a list gets when it becomes too short.
 const SPARE: usize = 512;
@@ -75,6 +80,27 @@ impl ChunkPairs {
         (&near[..blocks], &self.slope[range])
     }
 
+    /// Neighbours of particle `k` in blocks of eight, filled up, and the slopes of their kernels.
+    #[inline(always)]
+    pub fn slope_blocks_of(&self, k: usize) -> Blocks<'_> {
+        self.blocks_with(k, &self.slope)
+    }
+
+    /// Neighbours of particle `k` in blocks of eight, filled up, and the friction of the pairs.
+    #[inline(always)]
+    pub fn friction_blocks_of(&self, k: usize) -> Blocks<'_> {
+        self.blocks_with(k, &self.friction)
+    }
+
+    #[inline(always)]
+    fn blocks_with<'a>(&'a self, k: usize, weight: &'a [f32]) -> Blocks<'a> {
+        let range = self.range(k);
+        let blocks = range.len().div_ceil(WIDTH);
+        let (near, _) = self.neighbour[range.start..].as_chunks();
+        let (weight, _) = weight[range.start..].as_chunks();
+        near[..blocks].iter().zip(&weight[..blocks])
+    }
+
     #[inline(always)]
     fn range(&self, k: usize) -> Range<usize> {
         self.start[k] as usize..self.end[k] as usize
@@ -96,16 +122,18 @@ impl ChunkPairs {
         self.start.len()
     }
 
-    /// Sets the friction of the pairs of particle `k` to a value of the neighbour.
+    /// Neighbours of particle `k` in blocks of eight, filled up, and the friction of the pairs,
+    /// which may be changed; it must be zero where there is no other particle.
     #[inline(always)]
-    pub fn set_friction(&mut self, k: usize, value: impl Fn(usize) -> f32) {
+    pub fn friction_blocks_mut(
+        &mut self,
+        k: usize,
+    ) -> impl Iterator<Item = (&[u32; WIDTH], &mut [f32; WIDTH])> {
         let range = self.range(k);
-        let pairs = self.friction[range.clone()]
-            .iter_mut()
-            .zip(&self.neighbour[range]);
-        for (friction, &j) in pairs {
-            *friction = value(j as usize);
-        }
+        let blocks = range.len().div_ceil(WIDTH);
+        let (near, _) = self.neighbour[range.start..].as_chunks();
+        let (friction, _) = self.friction[range.start..].as_chunks_mut();
+        near[..blocks].iter().zip(&mut friction[..blocks])
     }
 
     /// Keeps the pairs of (particle of the chunk, neighbour, slope) for which `keep` is true,
@@ -131,16 +159,8 @@ impl ChunkPairs {
             }
             self.neighbour[end..range.end].fill((first + k) as u32);
             self.slope[end..range.end].fill(0.0);
+            self.friction[end..range.end].fill(0.0);
             self.end[k] = end as u32;
-        }
-    }
-
-    /// Multiplies the friction of the pairs by a factor of (particle, neighbour).
-    pub fn scale_friction(&mut self, first: usize, factor: impl Fn(usize, usize) -> f32) {
-        for k in 0..self.len() {
-            for p in self.range(k) {
-                self.friction[p] *= factor(first + k, self.neighbour[p] as usize);
-            }
         }
     }
 }
@@ -349,12 +369,24 @@ fn weigh<L: Lanes>(
             let at = l.max(q, nearest);
             let falls = l.sqrt(l.max(l.sub(one, at), zero));
             let rubs = l.div(l.mul(rough, falls), l.mul(l.mul(at, at), at));
-            l.store(rubs, &mut chunk.friction, k);
+            l.store(l.keep(rubs, keep), &mut chunk.friction, k);
         }
         k += WIDTH;
     }
     *gradient = Vec3A::new(l.sum(sum[0]), l.sum(sum[1]), l.sum(sum[2]));
     [l.sum(values), l.sum(squares), l.sum(work)]
+}
+
+/// The vectors from eight neighbours' to that of a particle, `here`, of all in `a`.
+#[inline(always)]
+pub(super) fn apart<L: Lanes>(
+    l: L,
+    here: Three<L::F>,
+    a: &[Vec3A],
+    near: &[u32; WIDTH],
+) -> Three<L::F> {
+    // SAFETY: neighbours are numbers of particles.
+    sub(l, here, unsafe { l.gather_vectors(a, near) })
 }
 
 /// Sums `term` over the neighbours of a particle: first argument the neighbour's

@@ -32,14 +32,15 @@ use rayon::prelude::*;
 
 use super::cubic::{CubicSpline, for_lattice};
 use super::incompressible::Incompressible;
-use super::pairs::ChunkPairs;
+use super::pairs::{ChunkPairs, apart};
 use super::strain::{Symmetric, Whom};
 use super::viscosity::{Budget, STIFFEST, ViscositySolver};
 use super::walls::{Mirror, Walls};
 use super::{CHUNK, LEAST};
 use crate::coupling::Bodies;
 use crate::crew::Spread;
-use crate::simd::{Lanes, dispatch};
+use crate::simd::vectors::{dot, splat};
+use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// Where `dt` times the frequency of the springs is below this, nothing has to be done: an
 /// explicit step is stable up to 2.
@@ -101,7 +102,11 @@ impl Incompressible {
         self.viscosity.deep.extend(deep);
         self.find_strains(Whom::Deep);
         let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
-        let deep = &self.viscosity.deep[..];
+        let known = pressure.iter().zip(softer).zip(&self.viscosity.deep);
+        let pulls: Vec<Vec3A> = known
+            .map(|((&p, &softer), &deep)| Vec3A::new(p, softer, f32::from(deep)))
+            .collect();
+        let pulls = &pulls[..];
         let chunks = self.pairs.chunks.par_iter_mut().enumerate();
         chunks.spread(|(c, pairs)| {
             let springs = Springs {
@@ -109,10 +114,8 @@ impl Incompressible {
                 x,
                 v,
                 strains,
-                pressure,
-                deep,
+                pulls,
                 kernel,
-                softer,
                 scale: dt * dt,
             };
             springs.weigh(pairs);
@@ -240,10 +243,8 @@ struct Springs<'a> {
     x: &'a [Vec3A],
     v: &'a [Vec3A],
     strains: &'a [Symmetric],
-    pressure: &'a [f32],
-    deep: &'a [bool],
-    /// What viscosity leaves of a spring's pull.
-    softer: &'a [f32],
+    /// Pressure, what viscosity leaves of a spring's pull, and 1 for those that are deep.
+    pulls: &'a [Vec3A],
     kernel: CubicSpline,
     scale: f32,
 }
@@ -252,12 +253,14 @@ impl Springs<'_> {
     /// Puts the stiffness of the springs in place of the friction of the pairs.
     fn weigh(self, pairs: &mut ChunkPairs) {
         #[inline(always)]
-        fn run<L: Lanes>(_: L, springs: Springs<'_>, pairs: &mut ChunkPairs) {
+        fn run<L: Lanes>(l: L, springs: Springs<'_>, pairs: &mut ChunkPairs) {
             for k in 0..pairs.len() {
                 let i = springs.first + k;
                 // The pairs of the others are not looked at.
-                if springs.deep[i] {
-                    pairs.set_friction(k, |j| springs.weight(i, j));
+                if springs.pulls[i].z > 0.0 {
+                    for (near, weight) in pairs.friction_blocks_mut(k) {
+                        *weight = l.to_array(springs.weights(l, i, near));
+                    }
                 }
             }
         }
@@ -265,23 +268,33 @@ impl Springs<'_> {
         dispatch!(run(springs: Springs<'_>, pairs: &mut ChunkPairs));
     }
 
-    /// Stiffness of one spring over the square of its length, times the share of its
-    /// motion that the flow does not explain.
+    /// Stiffness of the springs to eight neighbours over the squares of their lengths, times
+    /// the share of their motion that the flow does not explain.
     #[inline(always)]
-    fn weight(&self, i: usize, j: usize) -> f32 {
-        let pressure = self.pressure[i] + self.pressure[j];
-        let d = self.x[i] - self.x[j];
-        let r_squared = d.length_squared();
-        if !self.deep[j] || r_squared <= 0.0 {
-            return 0.0;
-        }
-        let motion = d.dot(self.v[i] - self.v[j]);
-        let flow = 0.5 * (self.strains[i].form(d) + self.strains[j].form(d));
+    fn weights<L: Lanes>(&self, l: L, i: usize, near: &[u32; WIDTH]) -> L::F {
+        let (zero, half) = (l.splat(0.0), l.splat(0.5));
+        let d = apart(l, splat(l, self.x[i]), self.x, near);
+        let r_squared = dot(l, d, d);
+        // SAFETY: neighbours are numbers of particles.
+        let [pressure, softer, deep] = unsafe { l.gather_vectors(self.pulls, near) };
+        let own = self.pulls[i];
+        let pressure = l.add(l.splat(own.x), pressure);
+        let softer = l.mul(half, l.add(l.splat(own.y), softer));
+        let dv = apart(l, splat(l, self.v[i]), self.v, near);
+        let motion = dot(l, d, dv);
+        let ends = l.add(
+            self.strains[i].forms_of_one(l, d),
+            Symmetric::forms(l, self.strains, near, d),
+        );
+        let flow = l.mul(half, ends);
         // As if it were an approach.
-        let (size, flow) = (motion.abs().max(1e-20), flow * motion.signum());
-        let left = size - flow.clamp(0.0, size);
-        let softer = 0.5 * (self.softer[i] + self.softer[j]);
-        let stiffness = self.scale * softer * pressure * self.kernel.volume_stiffness(r_squared);
-        left * stiffness / (size * r_squared)
+        let away = l.less(motion, zero);
+        let size = l.max(l.select(l.sub(zero, motion), motion, away), l.splat(1e-20));
+        let flow = l.select(l.sub(zero, flow), flow, away);
+        let left = l.sub(size, l.min(l.max(flow, zero), size));
+        let scale = l.mul(l.mul(l.splat(self.scale), softer), pressure);
+        let stiffness = l.mul(scale, self.kernel.volume_stiffnesses(l, r_squared));
+        let weight = l.div(l.mul(left, stiffness), l.mul(size, r_squared));
+        l.keep(weight, l.and(l.less(zero, deep), l.less(zero, r_squared)))
     }
 }

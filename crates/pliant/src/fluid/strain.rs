@@ -1,17 +1,21 @@
 //! How the flow around each particle stretches and shears.
 
+use std::slice::from_raw_parts;
+
 use glam::{Vec3A, Vec3Swizzles};
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::incompressible::Incompressible;
-use super::pairs::ChunkPairs;
+use super::pairs::{ChunkPairs, apart};
 use crate::crew::Spread;
-use crate::simd::{Lanes, dispatch};
+use crate::simd::vectors::{Three, dot, scale, splat, sum};
+use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// A symmetric matrix: the strain rate of the flow around a particle, in 1/s, or how hard
 /// walls hold it.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Symmetric {
     /// xx, yy, zz.
     along: Vec3A,
@@ -20,11 +24,31 @@ pub(crate) struct Symmetric {
 }
 
 impl Symmetric {
-    /// `d · S d`: how fast two particles with `d` between them part, times their distance.
+    /// `d · S d` of eight matrices, those of `near` among `all`, and vectors: how fast two
+    /// particles with `d` between them part, times their distance.
     #[inline(always)]
-    pub(super) fn form(&self, d: Vec3A) -> f32 {
-        let (squares, products) = (d * d, d.yzx() * d.zxy());
-        (self.along * squares + 2.0 * (self.across * products)).element_sum()
+    pub(super) fn forms<L: Lanes>(
+        l: L,
+        all: &[Symmetric],
+        near: &[u32; WIDTH],
+        d: Three<L::F>,
+    ) -> L::F {
+        // SAFETY: it is two vectors, without anything between them.
+        let halves = unsafe { from_raw_parts(all.as_ptr().cast::<Vec3A>(), 2 * all.len()) };
+        // SAFETY: neighbours are numbers of particles, and of matrices.
+        let [along, across] = unsafe {
+            [
+                l.gather_vectors(halves, &near.map(|j| 2 * j)),
+                l.gather_vectors(halves, &near.map(|j| 2 * j + 1)),
+            ]
+        };
+        form(l, along, across, d)
+    }
+
+    /// The same of one matrix and eight vectors.
+    #[inline(always)]
+    pub(super) fn forms_of_one<L: Lanes>(&self, l: L, d: Three<L::F>) -> L::F {
+        form(l, splat(l, self.along), splat(l, self.across), d)
     }
 
     /// `S v`.
@@ -44,6 +68,16 @@ impl Symmetric {
         self.along += weight * n * n;
         self.across += weight * n.yzx() * n.zxy();
     }
+}
+
+/// `d · S d`, S as in [`Symmetric`].
+#[inline(always)]
+fn form<L: Lanes>(l: L, along: Three<L::F>, across: Three<L::F>, d: Three<L::F>) -> L::F {
+    let [x, y, z] = d;
+    let squares = [l.mul(x, x), l.mul(y, y), l.mul(z, z)];
+    let products = [l.mul(y, z), l.mul(z, x), l.mul(x, y)];
+    let twice = l.mul(l.splat(2.0), dot(l, across, products));
+    l.add(dot(l, along, squares), twice)
 }
 
 /// Whose strain rates are sought.
@@ -81,7 +115,7 @@ fn strain_chunk(
 ) {
     #[inline(always)]
     fn run<L: Lanes>(
-        _: L,
+        l: L,
         x: &[Vec3A],
         v: &[Vec3A],
         deep: &[bool],
@@ -89,28 +123,33 @@ fn strain_chunk(
         pairs: &ChunkPairs,
         strains: &mut [Symmetric],
     ) {
-        // One length for both spares a test of every index.
-        let v = &v[..x.len()];
         for (k, strain) in strains.iter_mut().enumerate() {
             if deep.get(first + k) == Some(&false) {
                 continue;
             }
             let (here, own) = (x[first + k], v[first + k]);
-            let (near, slope) = pairs.of(k);
-            let (mut along, mut across, mut work) = (Vec3A::ZERO, Vec3A::ZERO, Vec3A::ZERO);
-            for (&j, &s) in near.iter().zip(slope) {
-                let j = j as usize;
-                let d = here - x[j];
-                let dv = s * (own - v[j]);
-                along += dv * d;
-                across += dv.yzx() * d.zxy() + dv.zxy() * d.yzx();
-                work += s * d * d;
+            let (here, own) = (splat(l, here), splat(l, own));
+            let zero = l.splat(0.0);
+            let (mut along, mut across, mut work) = ([zero; 3], [zero; 3], zero);
+            for (near, s) in pairs.slope_blocks_of(k) {
+                let s = l.numbers(s);
+                let d = apart(l, here, x, near);
+                let dv = scale(l, apart(l, own, v, near), s);
+                for a in 0..3 {
+                    let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+                    along[a] = l.add(along[a], l.mul(dv[a], d[a]));
+                    let both = l.add(l.mul(dv[b], d[c]), l.mul(dv[c], d[b]));
+                    across[a] = l.add(across[a], both);
+                }
+                work = l.add(work, l.mul(s, dot(l, d, d)));
             }
             // Both sums miss what is beyond walls and surfaces. Single particles have no flow
             // around them.
-            let scale = 3.0 / work.element_sum().min(-0.1);
-            strain.along = scale * along;
-            strain.across = 0.5 * scale * across;
+            let whole = 3.0 / l.sum(work).min(-0.1);
+            *strain = Symmetric {
+                along: whole * sum(l, along),
+                across: 0.5 * whole * sum(l, across),
+            };
         }
     }
     dispatch!(run(

@@ -17,12 +17,13 @@ use rayon::prelude::*;
 use super::bracing::Bracing;
 use super::held::double;
 use super::incompressible::Incompressible;
-use super::pairs::{ChunkPairs, sum_pairs};
+use super::pairs::{Blocks, ChunkPairs, apart};
 use super::strain::Symmetric;
 use super::tolerances::Solved;
 use super::walls::Walls;
 use super::{CHUNK, LEAST};
 use crate::crew::Spread;
+use crate::simd::vectors::{add, dot, scale, splat, sum};
 use crate::simd::{Lanes, dispatch};
 
 /// No eigenvalue of the discrete Laplacian is above this, over h².
@@ -54,6 +55,8 @@ pub(crate) struct ViscositySolver {
     pub(super) drive: Vec<Vec3A>,
     /// Of each particle's friction (`winding.rs`).
     pub(super) share_of_flow: Vec<f32>,
+    /// What each particle adds to the friction of its pairs, in Pa s².
+    rubbing: Vec<f32>,
     /// What holds particles at walls along their normals; empty if nothing does.
     pub(super) bracing: Vec<Symmetric>,
     /// Particles that take part; empty if all do.
@@ -70,6 +73,7 @@ impl ViscositySolver {
     pub fn bytes(&self) -> usize {
         4 * (self.grip.capacity()
             + self.share_of_flow.capacity()
+            + self.rubbing.capacity()
             + self.inverse_diagonal.capacity())
             + 16 * (self.drive.capacity()
                 + self.residual.capacity()
@@ -217,8 +221,10 @@ impl Incompressible {
             a.resize(n, Vec3A::ZERO);
         }
         let (x, wall_grip) = (&self.x[..], &self.grip);
-        let flow = &s.share_of_flow[..];
-        let rubbing = |i: usize| flow[i] * viscosity[i];
+        s.rubbing.resize(n, 0.0);
+        let rubs = s.rubbing.iter_mut().zip(&s.share_of_flow).zip(viscosity);
+        rubs.for_each(|((rubs, share), mu)| *rubs = 0.5 * dt * share * mu);
+        let rubbing = &s.rubbing[..];
         (
             &mut self.pairs.chunks,
             &walls.chunks,
@@ -230,8 +236,7 @@ impl Incompressible {
             .enumerate()
             .spread(|(c, (pairs, walls, grip, drive, diagonal))| {
                 let first = c * CHUNK;
-                let half = 0.5 * dt;
-                pairs.scale_friction(first, |i, j| half * (rubbing(i) + rubbing(j)));
+                scale_friction(x, rubbing, first, pairs, diagonal);
                 for k in 0..grip.len() {
                     let i = first + k;
                     grip[k] = 0.0;
@@ -242,10 +247,7 @@ impl Incompressible {
                         grip[k] += own;
                         drive[k] += own * Vec3A::from(mirror.wall.velocity);
                     }
-                    diagonal[k] = 1.0
-                        / (1.0 / inverse_density[i]
-                            + grip[k]
-                            + trace(x, i, pairs.friction_of(k)) / 3.0);
+                    diagonal[k] = 1.0 / (1.0 / inverse_density[i] + grip[k] + diagonal[k] / 3.0);
                 }
             });
     }
@@ -445,6 +447,46 @@ fn add_up(parts: &[[f64; 2]]) -> [f64; 2] {
     parts.iter().fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
 }
 
+/// Multiplies the friction of a chunk's pairs by the sum of what both particles rub with; the
+/// traces `Σ_j friction r²` go to `traces`.
+fn scale_friction(
+    x: &[Vec3A],
+    rubbing: &[f32],
+    first: usize,
+    pairs: &mut ChunkPairs,
+    traces: &mut [f32],
+) {
+    #[inline(always)]
+    fn run<L: Lanes>(
+        l: L,
+        x: &[Vec3A],
+        rubbing: &[f32],
+        first: usize,
+        pairs: &mut ChunkPairs,
+        traces: &mut [f32],
+    ) {
+        for (k, trace) in traces.iter_mut().enumerate() {
+            let (here, own) = (splat(l, x[first + k]), l.splat(rubbing[first + k]));
+            let mut sum = l.splat(0.0);
+            for (near, friction) in pairs.friction_blocks_mut(k) {
+                let there = l.numbers(&near.map(|j| rubbing[j as usize]));
+                let weight = l.mul(l.numbers(friction), l.add(own, there));
+                *friction = l.to_array(weight);
+                let d = apart(l, here, x, near);
+                sum = l.add(sum, l.mul(weight, dot(l, d, d)));
+            }
+            *trace = l.sum(sum);
+        }
+    }
+    dispatch!(run(
+        x: &[Vec3A],
+        rubbing: &[f32],
+        first: usize,
+        pairs: &mut ChunkPairs,
+        traces: &mut [f32],
+    ));
+}
+
 /// One chunk of a thin liquid.
 #[derive(Clone, Copy)]
 struct Thin<'a> {
@@ -459,17 +501,22 @@ impl Thin<'_> {
     /// `Σ_j (μ_i + μ_j) w_ij (v_ij · x_ij) x_ij` of each particle.
     fn pull(self, sums: &mut [Vec3A]) {
         #[inline(always)]
-        fn run<L: Lanes>(_: L, thin: Thin<'_>, sums: &mut [Vec3A]) {
-            let Thin { x, .. } = thin;
-            // One length for all spares a test of every index.
-            let (v, viscosity) = (&thin.v[..x.len()], &thin.viscosity[..x.len()]);
-            for (k, sum) in sums.iter_mut().enumerate() {
+        fn run<L: Lanes>(l: L, thin: Thin<'_>, sums: &mut [Vec3A]) {
+            let Thin {
+                x, v, viscosity, ..
+            } = thin;
+            for (k, pulled) in sums.iter_mut().enumerate() {
                 let i = thin.first + k;
-                let (here, own, mu) = (x[i], v[i], viscosity[i]);
-                *sum = sum_pairs(thin.pairs.friction_of(k), |j, friction| {
-                    let d = here - x[j];
-                    (mu + viscosity[j]) * friction * d.dot(own - v[j]) * d
-                });
+                let (here, own, mu) = (splat(l, x[i]), splat(l, v[i]), l.splat(viscosity[i]));
+                let mut pull = [l.splat(0.0); 3];
+                for (near, friction) in thin.pairs.friction_blocks_of(k) {
+                    let there = l.numbers(&near.map(|j| viscosity[j as usize]));
+                    let weight = l.mul(l.add(mu, there), l.numbers(friction));
+                    let d = apart(l, here, x, near);
+                    let along = dot(l, d, apart(l, own, v, near));
+                    pull = add(l, pull, scale(l, d, l.mul(weight, along)));
+                }
+                *pulled = sum(l, pull);
             }
         }
         let thin = self;
@@ -495,14 +542,14 @@ impl Part<'_> {
     /// Applies the operator, and adds up `vector · image`.
     fn apply(self, image: &mut [Vec3A], sum: &mut f64) {
         #[inline(always)]
-        fn run<L: Lanes>(_: L, part: Part<'_>, image: &mut [Vec3A], sum: &mut f64) {
+        fn run<L: Lanes>(l: L, part: Part<'_>, image: &mut [Vec3A], sum: &mut f64) {
             for (k, image) in image.iter_mut().enumerate() {
                 let i = part.first + k;
                 let own = part.vectors[i];
                 let mut force = if part.deep.get(i) == Some(&false) {
                     Vec3A::ZERO
                 } else {
-                    friction(part.x, part.vectors, i, k, part.pairs)
+                    friction(l, part.x, part.vectors, i, part.pairs.friction_blocks_of(k))
                 };
                 force += part.grip[i] * own;
                 if let Some(bracing) = part.bracing.get(i) {
@@ -533,21 +580,15 @@ enum Image<'a> {
 
 /// `Σ_j weight (x_ij · v_ij) x_ij`.
 #[inline(always)]
-fn friction(x: &[Vec3A], v: &[Vec3A], i: usize, k: usize, pairs: &ChunkPairs) -> Vec3A {
-    let (here, own) = (x[i], v[i]);
-    let v = &v[..x.len()];
-    sum_pairs(pairs.friction_of(k), |j, w| {
-        let d = here - x[j];
-        w * d.dot(own - v[j]) * d
-    })
-}
-
-/// `Σ_j weight r²`.
-fn trace(x: &[Vec3A], i: usize, (near, weight): (&[u32], &[f32])) -> f32 {
-    let pairs = near.iter().zip(weight);
-    pairs
-        .map(|(&j, w)| w * (x[i] - x[j as usize]).length_squared())
-        .sum()
+fn friction<L: Lanes>(l: L, x: &[Vec3A], v: &[Vec3A], i: usize, pairs: Blocks<'_>) -> Vec3A {
+    let (here, own) = (splat(l, x[i]), splat(l, v[i]));
+    let mut force = [l.splat(0.0); 3];
+    for (near, weight) in pairs {
+        let d = apart(l, here, x, near);
+        let along = dot(l, d, apart(l, own, v, near));
+        force = add(l, force, scale(l, d, l.mul(l.numbers(weight), along)));
+    }
+    sum(l, force)
 }
 
 /// A sum over all particles that is the same for any number of threads.

@@ -17,9 +17,10 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::incompressible::Incompressible;
-use super::pairs::{ChunkPairs, sum_pairs};
+use super::pairs::{ChunkPairs, apart};
 use super::strain::{Symmetric, Whom};
 use crate::crew::Spread;
+use crate::simd::vectors::{dot, splat};
 use crate::simd::{Lanes, dispatch};
 
 /// What no motion of particles takes from their friction: some of it is noise, which
@@ -51,7 +52,7 @@ fn share_chunk(
 ) {
     #[inline(always)]
     fn run<L: Lanes>(
-        _: L,
+        l: L,
         x: &[Vec3A],
         v: &[Vec3A],
         strains: &[Symmetric],
@@ -59,20 +60,28 @@ fn share_chunk(
         pairs: &ChunkPairs,
         shares: &mut [f32],
     ) {
-        // One length for all spares a test of every index.
-        let (v, strains) = (&v[..x.len()], &strains[..x.len()]);
         for (k, share) in shares.iter_mut().enumerate() {
             let i = first + k;
-            let (here, own, strain) = (x[i], v[i], strains[i]);
-            let sums = sum_pairs(pairs.friction_of(k), |j, w| {
-                let d = here - x[j];
-                let flow = 0.5 * (strain.form(d) + strains[j].form(d));
-                let motion = d.dot(own - v[j]);
-                w * Vec3A::new(flow * flow, flow * motion, motion * motion)
-            });
-            let all = sums.x * sums.z;
+            let (here, own) = (splat(l, x[i]), splat(l, v[i]));
+            let zero = l.splat(0.0);
+            let (mut flows, mut both, mut motions) = (zero, zero, zero);
+            for (near, w) in pairs.friction_blocks_of(k) {
+                let w = l.numbers(w);
+                let d = apart(l, here, x, near);
+                let ends = l.add(
+                    strains[i].forms_of_one(l, d),
+                    Symmetric::forms(l, strains, near, d),
+                );
+                let flow = l.mul(l.splat(0.5), ends);
+                let motion = dot(l, d, apart(l, own, v, near));
+                flows = l.add(flows, l.mul(w, l.mul(flow, flow)));
+                both = l.add(both, l.mul(w, l.mul(flow, motion)));
+                motions = l.add(motions, l.mul(w, l.mul(motion, motion)));
+            }
+            let [flows, both, motions] = [flows, both, motions].map(|s| l.sum(s));
+            let all = flows * motions;
             *share = if all > 0.0 {
-                (sums.y * sums.y / all).max(LEAST)
+                (both * both / all).max(LEAST)
             } else {
                 1.0
             };

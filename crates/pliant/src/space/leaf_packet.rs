@@ -8,8 +8,8 @@ use glam::Vec3;
 
 use super::SurfacePoint;
 use super::gathered::Gathered;
-use super::packet::dot;
 use crate::contact::triangle::is_sliver;
+use crate::simd::vectors::{add, cross, dot, load, scale, sub};
 use crate::simd::{Lanes, WIDTH};
 
 type Lane8 = [f32; WIDTH];
@@ -177,37 +177,6 @@ impl LeafPacket {
             found.lanes |= u32::from(squared <= radius_squared) << lane;
         }
     }
-}
-
-// Functions, not closures: only what is always inlined keeps the vector instructions.
-
-#[inline(always)]
-fn load<L: Lanes>(l: L, a: &[Lane8; 3]) -> [L::F; 3] {
-    [l.numbers(&a[0]), l.numbers(&a[1]), l.numbers(&a[2])]
-}
-
-#[inline(always)]
-fn add<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> [L::F; 3] {
-    [l.add(u[0], v[0]), l.add(u[1], v[1]), l.add(u[2], v[2])]
-}
-
-#[inline(always)]
-fn sub<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> [L::F; 3] {
-    [l.sub(u[0], v[0]), l.sub(u[1], v[1]), l.sub(u[2], v[2])]
-}
-
-#[inline(always)]
-fn scale<L: Lanes>(l: L, v: [L::F; 3], s: L::F) -> [L::F; 3] {
-    [l.mul(v[0], s), l.mul(v[1], s), l.mul(v[2], s)]
-}
-
-#[inline(always)]
-fn cross<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> [L::F; 3] {
-    [
-        l.sub(l.mul(u[1], v[2]), l.mul(v[1], u[2])),
-        l.sub(l.mul(u[2], v[0]), l.mul(v[2], u[0])),
-        l.sub(l.mul(u[0], v[1]), l.mul(v[0], u[1])),
-    ]
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::gathered::Gathered;
+use crate::simd::vectors::dot;
 use crate::simd::{Lanes, WIDTH};
 
 /// Where a lane holds no triangle, it holds one this far away.
@@ -113,14 +114,6 @@ fn load3<L: Lanes>(l: L, a: &[Lane8; 3]) -> [L::F; 3] {
 #[inline(always)]
 fn clamp<L: Lanes>(l: L, t: L::F) -> L::F {
     l.min(l.max(t, l.splat(0.0)), l.splat(1.0))
-}
-
-#[inline(always)]
-pub(super) fn dot<L: Lanes>(l: L, u: [L::F; 3], v: [L::F; 3]) -> L::F {
-    l.add(
-        l.add(l.mul(u[0], v[0]), l.mul(u[1], v[1])),
-        l.mul(u[2], v[2]),
-    )
 }
 
 /// `|d - s b - t c|²`.
