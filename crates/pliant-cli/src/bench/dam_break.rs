@@ -7,7 +7,7 @@ use std::time::Instant;
 use glam::Vec3;
 use pliant::mesh::Cuboid;
 use pliant::observe::STAGES;
-use pliant::space::TriangleHash;
+use pliant::space::Bvh;
 use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ fn measure(particles: usize, most_steps: usize) -> Result<(Row, World), CliError
         .build()
         .map_err(unusable)?;
     let tank = Arc::new(tank);
-    let index = Arc::new(TriangleHash::build(tank.clone(), 0.5 * spacing));
+    let index = Arc::new(Bvh::build(tank.clone()));
     world.add_obstacle(Obstacle::mesh("tank", tank, index, 0.5 * spacing));
     let material = Material {
         surface_tension: 0.0,

@@ -9,7 +9,7 @@ use super::sides::{Side, Sides};
 use super::volume_map::MappedWall;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
-use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleHash, TriangleIndex};
+use crate::space::{Bvh, NearestCells, SurfacePoint, TriangleIndex};
 
 /// A wall near a point, taken as a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,8 +82,7 @@ pub(super) enum WallFinder {
     Nearest(Arc<NearestCells>),
     /// Large triangles, as of a box: every plane counts, so that corners are right.
     Facets {
-        mesh: Arc<TriMesh>,
-        index: Arc<TriangleHash>,
+        tree: Arc<Bvh>,
         /// Outside of these there are no walls; empty if they would be too many to ask.
         boxes: Arc<[Aabb]>,
     },
@@ -112,15 +111,14 @@ impl WallFinder {
     /// For walls within `reach` of a point; `tree` is an index of the mesh, if there
     /// is one already.
     pub fn new(mesh: &Arc<TriMesh>, tree: Option<&Arc<Bvh>>, reach: f32) -> WallFinder {
+        let tree = tree.cloned();
+        let tree = tree.unwrap_or_else(|| Arc::new(Bvh::build(mesh.clone())));
         if mesh.mean_edge() > LARGE * reach {
             return WallFinder::Facets {
-                mesh: mesh.clone(),
-                index: Arc::new(TriangleHash::build(mesh.clone(), reach)),
+                tree,
                 boxes: boxes_around(mesh, reach),
             };
         }
-        let tree = tree.cloned();
-        let tree = tree.unwrap_or_else(|| Arc::new(Bvh::build(mesh.clone())));
         WallFinder::Nearest(Arc::new(NearestCells::new(tree, reach)))
     }
 
@@ -132,9 +130,9 @@ impl WallFinder {
                     visit(Wall::curved(p, &nearest));
                 }
             }
-            WallFinder::Facets { mesh, index, boxes } => {
+            WallFinder::Facets { tree, boxes } => {
                 if boxes.is_empty() || boxes.iter().any(|b| b.contains(p)) {
-                    facets(mesh, index, p, reach, visit);
+                    facets(tree, p, reach, visit);
                 }
             }
         }
@@ -143,7 +141,7 @@ impl WallFinder {
     pub fn bytes(&self) -> usize {
         match self {
             WallFinder::Nearest(cells) => cells.bytes(),
-            WallFinder::Facets { index, .. } => index.bytes(),
+            WallFinder::Facets { tree, .. } => tree.bytes(),
         }
     }
 }
@@ -151,10 +149,10 @@ impl WallFinder {
 /// The distinct planes around `p`, nearest first. The nearest tells on which side
 /// of the surface `p` is; a plane seen from the other side is the back of an outer
 /// edge, not a wall, and one not seen squarely is a wall only in part.
-fn facets(mesh: &TriMesh, index: &TriangleHash, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
+fn facets(tree: &Bvh, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
     let mut found: [Option<Facet>; MOST_FACETS] = [None; MOST_FACETS];
-    index.for_each_within(p, reach, &mut |surface| {
-        let normal = mesh.area_normal(surface.triangle as usize);
+    tree.for_each_within(p, reach, &mut |surface| {
+        let normal = tree.mesh().area_normal(surface.triangle as usize);
         insert(&mut found, (surface, normal.normalize_or_zero()));
     });
     let Some((first, outwards)) = found[0] else {
