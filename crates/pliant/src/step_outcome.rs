@@ -25,7 +25,8 @@ pub struct StepReport {
     /// Iterations of the pressure solves of incompressible liquids, all sub-steps and
     /// both solves together.
     pub iterations: u32,
-    /// Largest mean compression that a pressure solve left, as a share of the density.
+    /// Largest mean compression that a pressure solve left, as a share of the density, or mean
+    /// room that it made for nothing if that is more.
     pub density_error: f32,
 }
 

@@ -99,7 +99,8 @@ impl Question {
         // Before the first step there is no answer.
         let made = l.splat(self.last.map_or(0.0, |p| 1.0 / p.at_once));
         let made_good = l.splat(self.last.map_or(0.0, |p| p.made_good));
-        let [mut left, mut along, mut stiffness, mut mixed, mut answered] = [zero; 5];
+        let [mut left, mut surplus] = [zero; 2];
+        let [mut along, mut stiffness, mut mixed, mut answered] = [zero; 4];
         for k in (0..known.rates.len()).step_by(WIDTH) {
             let some = k..known.rates.len().min(k + WIDTH);
             let read = |a: &[f32]| read(l, &a[some.clone()]);
@@ -121,14 +122,16 @@ impl Question {
             // Compression still there, or pressure not needed any more.
             let step = l.mul(l.splat(YARDSTICK), full_step);
             let next = l.max(l.add(pressure, l.mul(step, excess)), zero);
-            let way = l.max(l.sub(next, pressure), l.sub(pressure, next));
+            let way = l.sub(next, pressure);
             left = l.add(left, l.keep(l.div(way, step), l.less(zero, way)));
+            surplus = l.sub(surplus, l.keep(l.div(way, step), l.less(way, zero)));
             write(l, excess, &mut found.excess[some.clone()]);
             write(l, answer, &mut found.answer[some]);
         }
         let sum = |v: L::F| f64::from(l.sum(v));
         Sums {
             compression: sum(left),
+            surplus: sum(surplus),
             along: sum(along),
             stiffness: sum(stiffness),
             mixed: sum(mixed),
@@ -272,7 +275,7 @@ mod tests {
     }
 
     /// An iteration, eight particles at a time: all that it changes, and its sums.
-    fn in_lanes<L: Lanes>(l: L, n: usize) -> (Vec<f32>, Vec<Row>, [f64; 5]) {
+    fn in_lanes<L: Lanes>(l: L, n: usize) -> (Vec<f32>, Vec<Row>, [f64; 6]) {
         let mut p = particles(n);
         let known = Known {
             rates: &p.rates,
@@ -304,6 +307,7 @@ mod tests {
         STEP.run(l, measured, changed);
         let sums = [
             sums.compression,
+            sums.surplus,
             sums.along,
             sums.stiffness,
             sums.mixed,
@@ -314,10 +318,10 @@ mod tests {
     }
 
     /// The same, one particle after the other.
-    fn plain(n: usize) -> (Vec<f32>, [f64; 5]) {
+    fn plain(n: usize) -> (Vec<f32>, [f64; 6]) {
         let mut p = particles(n);
         let mut change = vec![0.0; n];
-        let mut sums = [0.0; 5];
+        let mut sums = [0.0; 6];
         let (scale, pace) = (1.0 / (STEP.dt * STEP.dt), STEP.pace);
         for (k, change) in change.iter_mut().enumerate() {
             let excess = if p.fullness[k] > QUESTION.fullest_free {
@@ -333,12 +337,13 @@ mod tests {
             let weighed = if takes_part { full_step * answer } else { 0.0 };
             let next = (p.pressure[k] + YARDSTICK * full_step * excess).max(0.0);
             if next != p.pressure[k] {
-                sums[0] += f64::from((next - p.pressure[k]).abs() / (YARDSTICK * full_step));
+                let left = f64::from((next - p.pressure[k]) / (YARDSTICK * full_step));
+                sums[usize::from(left < 0.0)] += left.abs();
             }
-            sums[1] += f64::from(p.direction[k] * excess);
-            sums[2] += f64::from(p.direction[k] * answer);
-            sums[3] += f64::from(weighed * excess);
-            sums[4] += f64::from(weighed * answer);
+            sums[2] += f64::from(p.direction[k] * excess);
+            sums[3] += f64::from(p.direction[k] * answer);
+            sums[4] += f64::from(weighed * excess);
+            sums[5] += f64::from(weighed * answer);
 
             let (before, last) = (p.pressure[k], p.direction[k]);
             let next = if takes_part {
@@ -423,7 +428,7 @@ mod tests {
                 answer: &mut answer,
             };
             let sums = question.ask(known, found);
-            if sums.compression < 1e-3 {
+            if sums.left() < 1e-3 {
                 break;
             }
             let pace = last.map_or(Pace::START, |last| Pace::after(last, &sums));

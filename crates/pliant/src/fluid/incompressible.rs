@@ -345,7 +345,7 @@ impl Incompressible {
         let mut last = None;
         loop {
             let sums = self.measure(goal, dt, last, &pressure[..n]);
-            solved.error = (sums.compression / n as f64) as f32;
+            solved.error = (sums.left() / n as f64) as f32;
             let enough = solved.iterations >= least && solved.error <= tolerance;
             if enough || solved.iterations >= tolerances.max_iterations {
                 if !rigid.is_empty() {

@@ -17,8 +17,9 @@
 /// the diagonal of the equations asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
-    /// Compression left.
+    /// Compression left, and the room that pressure makes which is not needed any more.
     pub compression: f64,
+    pub surplus: f64,
     /// `Σ d e`, `Σ d q`, `Σ w e q`, `Σ w q²`.
     pub along: f64,
     pub stiffness: f64,
@@ -27,9 +28,16 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// What is left to do: compression and surplus count each for itself, so that neither hides
+    /// behind the noise of the other.
+    pub fn left(&self) -> f64 {
+        self.compression.max(self.surplus)
+    }
+
     pub fn plus(self, other: &Sums) -> Sums {
         Sums {
             compression: self.compression + other.compression,
+            surplus: self.surplus + other.surplus,
             along: self.along + other.along,
             stiffness: self.stiffness + other.stiffness,
             mixed: self.mixed + other.mixed,

@@ -3,7 +3,8 @@
 /// How exactly a liquid keeps its volume, and how long it tries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
-    /// Mean compression allowed, as a share of the density.
+    /// Mean compression allowed, as a share of the density, and as much room made by pressure
+    /// that is not needed.
     pub density: f32,
     /// Mean compression per sub-step allowed in the velocities.
     pub divergence: f32,
@@ -32,6 +33,6 @@ impl Default for Tolerances {
 pub struct Solved {
     /// Iterations made.
     pub iterations: u32,
-    /// Mean compression left.
+    /// Mean compression left, or room made for nothing if that is more.
     pub error: f32,
 }

@@ -154,7 +154,8 @@ pub struct Fluid {
     /// Grahn 2008.
     #[serde(default)]
     pub pressure: PressureMethod,
-    /// Mean compression allowed (dfsph), as a share of the density.
+    /// Mean compression allowed (dfsph), as a share of the density, and as much room made by
+    /// pressure that is not needed.
     #[serde(default = "defaults::density_error")]
     pub density_error: f32,
     /// Mean compression per sub-step allowed in the velocities (dfsph).
