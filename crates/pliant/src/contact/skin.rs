@@ -99,9 +99,16 @@ impl Skin {
         }
         let mut sides = Sides::default();
         let mesh = self.tree.mesh();
-        let reach = reach + self.most_travel;
-        self.tree.for_each_within(place, reach, &mut |found| {
+        let farthest = reach + self.most_travel;
+        self.tree.for_each_within(place, farthest, &mut |found| {
             let corners = mesh.triangles[found.triangle as usize];
+            // Most move much less than the fastest, and were not that near.
+            let travels = corners.map(|v| self.travel[v as usize].length_squared());
+            let travel = travels[0].max(travels[1]).max(travels[2]);
+            let beyond = found.distance - reach;
+            if beyond > 0.0 && beyond * beyond > travel {
+                return;
+            }
             let before = corners.map(|v| mesh.vertices[v as usize] - self.travel[v as usize]);
             let nearest = closest_point(place, before);
             let found = SurfacePoint {

@@ -334,6 +334,7 @@ fn weigh<L: Lanes>(
     let (eight, least) = (l.splat(8.0), l.splat(1e-6));
     let (value, slope) = (l.splat(kernel.value), l.splat(kernel.slope));
     let (twenty_four, nearest) = (l.splat(24.0), l.splat(NEAREST));
+    let most_inverse = l.splat(1.0 / NEAREST);
     let rough = l.splat(friction.scale);
     let own = [l.splat(x[i].x), l.splat(x[i].y), l.splat(x[i].z)];
     let (mut values, mut squares, mut work) = (zero, zero, zero);
@@ -355,7 +356,8 @@ fn weigh<L: Lanes>(
             );
             let dw = l.sub(l.mul(twenty_four, inner2), l.mul(six, outer2));
             let keep = l.first(list.end - k);
-            let s = l.keep(l.mul(slope, l.div(dw, at)), keep);
+            let inverse = l.div(one, at);
+            let s = l.keep(l.mul(slope, l.mul(dw, inverse)), keep);
             values = l.add(values, l.keep(l.mul(value, w), keep));
             let steep = l.mul(s, r_squared);
             work = l.add(work, steep);
@@ -366,9 +368,10 @@ fn weigh<L: Lanes>(
                 sum[a] = l.add(sum[a], l.mul(s, l.sub(own[a], there[a])));
             }
             l.store(s, &mut chunk.slope, k);
-            let at = l.max(q, nearest);
-            let falls = l.sqrt(l.max(l.sub(one, at), zero));
-            let rubs = l.div(l.mul(rough, falls), l.mul(l.mul(at, at), at));
+            let falls = l.sqrt(l.max(l.sub(one, l.max(q, nearest)), zero));
+            let inverse = l.min(inverse, most_inverse);
+            let cube = l.mul(l.mul(inverse, inverse), inverse);
+            let rubs = l.mul(l.mul(rough, falls), cube);
             l.store(l.keep(rubs, keep), &mut chunk.friction, k);
         }
         k += WIDTH;
