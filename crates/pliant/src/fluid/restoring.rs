@@ -298,3 +298,79 @@ impl Springs<'_> {
         l.keep(weight, l.and(l.less(zero, deep), l.less(zero, r_squared)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid::test_random::Random;
+    use crate::simd::Portable;
+
+    /// Of one spring, in plain numbers.
+    fn weight(springs: &Springs<'_>, i: usize, j: usize) -> f32 {
+        let (own, other) = (springs.pulls[i], springs.pulls[j]);
+        let d = springs.x[i] - springs.x[j];
+        let r_squared = d.length_squared();
+        if other.z <= 0.0 || r_squared <= 0.0 {
+            return 0.0;
+        }
+        let motion = d.dot(springs.v[i] - springs.v[j]);
+        let parting = |k: usize| d.dot(springs.strains[k].times(d));
+        let flow = 0.5 * (parting(i) + parting(j)) * motion.signum();
+        let size = motion.abs().max(1e-20);
+        let left = size - flow.clamp(0.0, size);
+        let softer = 0.5 * (own.y + other.y);
+        let stiffness = springs.kernel.volume_stiffness(r_squared);
+        springs.scale * softer * (own.x + other.x) * left * stiffness / (size * r_squared)
+    }
+
+    #[test]
+    fn eight_springs_are_those_of_single_ones_on_all_processors() {
+        let n = 40;
+        let mut random = Random(3);
+        let mut some =
+            |size: f32| -> Vec<Vec3A> { (0..n).map(|_| (size * random.vector()).into()).collect() };
+        let (x, v) = (some(0.03), some(1.0));
+        let mut pulls = some(1.0);
+        for (k, pull) in pulls.iter_mut().enumerate() {
+            *pull = Vec3A::new(900.0 * pull.x.abs(), pull.y.abs(), f32::from(k % 5 != 1));
+        }
+        let mut strains = vec![Symmetric::default(); n];
+        for (strain, normal) in strains.iter_mut().zip(some(1.0)) {
+            strain.add(20.0 * normal.x, normal);
+        }
+        let springs = Springs {
+            first: 0,
+            x: &x,
+            v: &v,
+            strains: &strains,
+            pulls: &pulls,
+            kernel: CubicSpline::new(0.04, 0.02),
+            scale: 0.7,
+        };
+        let mut pulling = 0;
+        for i in 0..n {
+            // The particle itself is among them, too.
+            let near: [u32; WIDTH] = std::array::from_fn(|k| ((i + 5 * k) % n) as u32);
+            let eight = Portable.to_array(springs.weights(Portable, i, &near));
+            for (&found, &j) in eight.iter().zip(&near) {
+                let right = weight(&springs, i, j as usize);
+                assert!(
+                    (found - right).abs() <= 1e-4 * right.abs(),
+                    "{found} {right}"
+                );
+                pulling += usize::from(right > 0.0);
+            }
+            assert_eq!(eight[0], 0.0);
+            #[cfg(target_arch = "x86_64")]
+            {
+                if let Some(l) = crate::simd::Avx2::detect() {
+                    assert_eq!(l.to_array(springs.weights(l, i, &near)), eight);
+                }
+                if let Some(l) = crate::simd::Avx512::detect() {
+                    assert_eq!(l.to_array(springs.weights(l, i, &near)), eight);
+                }
+            }
+        }
+        assert!(pulling > 50, "{pulling}");
+    }
+}

@@ -112,7 +112,7 @@ fn cup(stiffness: f32) -> (World, Handle<Fluid>, Handle<Soft>) {
     let water = world
         .add_fluid(FluidSettings::new(DRY_WATER, SPACING))
         .unwrap();
-    // The liquid splashes up to 15 to 17 cm, however exactly it keeps its volume.
+    // As it falls in, the liquid splashes up to 15 cm, and to 17 where it is less exact.
     let shape = Cup {
         radius: 0.06,
         height: 0.19,
