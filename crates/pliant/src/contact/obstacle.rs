@@ -450,6 +450,12 @@ impl Obstacle {
             });
     }
 
+    /// True if it is certain that no place within `radius` of `center` has a wall, as of the
+    /// start of the sub-step. Quick, and says nothing of finely divided surfaces.
+    pub(crate) fn is_far(&self, center: Vec3, radius: f32) -> bool {
+        self.shape.is_far(self.start_frame(center), radius)
+    }
+
     /// The place of a triangle nearest to `p`, with its corners' weights, as of the
     /// start of the sub-step.
     pub(super) fn place_on(&self, triangle: u32, p: Vec3) -> (Vec3, [f32; 3]) {

@@ -213,6 +213,20 @@ impl Shape {
         }
     }
 
+    /// True if it is certain that no place within `radius` of `center` has a wall. Quick, and
+    /// says nothing of finely divided surfaces.
+    pub fn is_far(&self, center: Vec3, radius: f32) -> bool {
+        match self {
+            Shape::Plane { normal, offset } => normal.dot(center) - offset > radius,
+            Shape::Surface(s) => s
+                .walls
+                .as_ref()
+                .is_some_and(|(w, _)| w.is_far(center, radius)),
+            Shape::Waving(tube) => tube.skin.tree.is_far(center, radius),
+            Shape::Skin(skin) => skin.tree.is_far(center, radius),
+        }
+    }
+
     /// How far the distances of [`Shape::nearest`] may be from the truth.
     pub fn distance_error(&self) -> f32 {
         match self {

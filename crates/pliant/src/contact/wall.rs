@@ -138,6 +138,18 @@ impl WallFinder {
         }
     }
 
+    /// True if it is certain that there is no wall within `radius` of `center`.
+    pub fn is_far(&self, center: Vec3, radius: f32) -> bool {
+        match self {
+            WallFinder::Nearest(_) => false,
+            // The boxes have the reach already.
+            WallFinder::Facets { boxes, .. } => {
+                let far = |b: &Aabb| b.distance_squared(center) > radius * radius;
+                !boxes.is_empty() && boxes.iter().all(far)
+            }
+        }
+    }
+
     pub fn bytes(&self) -> usize {
         match self {
             WallFinder::Nearest(cells) => cells.bytes(),

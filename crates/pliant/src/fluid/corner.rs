@@ -42,15 +42,6 @@ impl Nearest {
         }
     }
 
-    /// Its normal, if it is the first of all walls of its particle and one of `obstacle` that
-    /// looks the same way as `normal`.
-    #[inline(always)]
-    pub fn like(&self, obstacle: u32, normal: Vec3A) -> Option<Vec3A> {
-        let first = self.walls > 0 && self.number == 0;
-        let same = first && self.obstacle == obstacle && normal.dot(self.normal) > SAME_WALL;
-        same.then_some(self.normal)
-    }
-
     /// True if `other` stands before the same wall.
     #[inline(always)]
     pub fn is_wall_of(&self, other: &Nearest) -> bool {

@@ -409,11 +409,6 @@ impl Images {
             });
     }
 
-    /// The nearest wall of every particle.
-    pub(super) fn nearest(&self) -> &[Nearest] {
-        &self.nearest
-    }
-
     /// What [`Images::find`] has last looked at.
     #[cfg(test)]
     pub(super) fn scene<'a>(

@@ -15,6 +15,7 @@ use glam::{DMat3, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::bracing::Bracing;
+use super::grip::Fronts;
 use super::held::double;
 use super::incompressible::Incompressible;
 use super::pairs::{Blocks, ChunkPairs, apart};
@@ -53,6 +54,8 @@ pub(crate) struct ViscositySolver {
     /// Drag of walls times dt, in kg/m³, and its share of a moving wall's velocity.
     pub(super) grip: Vec<f32>,
     pub(super) drive: Vec<Vec3A>,
+    /// The walls that particles see (`grip.rs`).
+    pub(super) fronts: Fronts,
     /// Of each particle's friction (`winding.rs`).
     pub(super) share_of_flow: Vec<f32>,
     /// What each particle adds to the friction of its pairs, in Pa s².
@@ -81,6 +84,7 @@ impl ViscositySolver {
                 + self.image.capacity())
             + size_of::<Symmetric>() * self.bracing.capacity()
             + self.deep.capacity()
+            + self.fronts.bytes()
     }
 }
 

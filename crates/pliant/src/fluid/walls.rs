@@ -15,13 +15,19 @@ use rayon::prelude::*;
 use super::CHUNK;
 use crate::contact::{Obstacle, Wall};
 use crate::crew::Spread;
-use crate::math::Xyz;
+use crate::math::{Aabb, Xyz};
 
 /// Walls that one particle may have; the nearest count.
 pub(super) const MOST_WALLS: usize = 3;
 
 /// Two walls have a common image if the cosine between their normals is below this.
 const CORNER: f32 = 0.7;
+
+/// Particles for which walls that are far are sorted out at once: as many as a cell has.
+const TOGETHER: usize = 8;
+
+/// What rounding may make of a distance, with room to spare.
+const ROUNDING: f32 = 1.01;
 
 /// How far particles look.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +86,8 @@ pub(crate) struct ChunkWalls {
     mirrors: Vec<Mirror>,
     /// Of each particle; empty if nothing is beyond the walls of any.
     backing: Vec<Backing>,
+    /// Liquid sticks to one of them at least.
+    sticks: bool,
 }
 
 impl ChunkWalls {
@@ -131,6 +139,11 @@ impl ChunkWalls {
         }
     }
 
+    /// True if liquid sticks to any of them.
+    pub fn sticks(&self) -> bool {
+        self.sticks
+    }
+
     /// Number of walls of all its particles.
     pub fn mirrors(&self) -> usize {
         self.mirrors.len()
@@ -141,59 +154,81 @@ impl ChunkWalls {
         &self.mirrors[m]
     }
 
-    /// Finds the walls within `reach` of some of the positions.
+    /// Finds the walls within `reach` of some of the positions. Particles next to each other in
+    /// the list are so in space, and most of them are far from most walls: these are sorted out
+    /// for several particles at once.
     pub fn find(
         &mut self,
         position: Xyz<'_>,
         particles: std::ops::Range<usize>,
         side: &[u32],
-        Reach {
-            walls: reach,
-            kernel,
-        }: Reach,
+        reach: Reach,
         obstacles: &[(usize, &Obstacle)],
     ) {
         self.backing.clear();
         self.start.clear();
         self.mirrors.clear();
         self.start.push(0);
-        let (first_particle, count) = (particles.start, particles.len());
-        for i in particles {
-            let first = self.mirrors.len();
-            let p = position.get(i);
-            let k = i - first_particle;
-            for &(index, obstacle) in obstacles {
-                let inside = index < 32 && side[i] >> index & 1 == 1;
-                let beyond = kernel
-                    .filter(|_| inside)
-                    .and_then(|h| obstacle.beyond(p, h));
-                let mut note = |wall: Wall| {
-                    self.mirrors.push(Mirror {
-                        wall,
-                        obstacle: index as u32,
-                        no_slip: obstacle.no_slip,
-                        grip: wall.drag,
-                        backed: beyond.is_some(),
-                        push: 0.0,
-                        drag: Vec3::ZERO,
-                    });
-                };
-                let Some((filled, velocity)) = beyond else {
-                    obstacle.for_each_wall(p, reach, &mut note);
-                    continue;
-                };
-                obstacle.mapped_wall(p, &filled, reach).map(note);
-                if filled.share > 0.0 {
-                    self.backing.resize(count, Backing::default());
-                    let backing = &mut self.backing[k];
-                    backing.share += filled.share;
-                    backing.closing -= filled.slope.dot(velocity);
-                    backing.slope += Vec3A::from(filled.slope);
-                }
+        self.sticks = false;
+        let farthest = ROUNDING * reach.kernel.unwrap_or(0.0).max(reach.walls);
+        let mut near = Vec::with_capacity(obstacles.len());
+        for first in particles.clone().step_by(TOGETHER) {
+            let some = first..particles.end.min(first + TOGETHER);
+            let around = Aabb::of(some.clone().map(|i| position.get(i)));
+            let within = 0.5 * around.size().length() + farthest;
+            near.clear();
+            let is_near = |o: &Obstacle| !o.is_far(around.center(), within);
+            near.extend(obstacles.iter().copied().filter(|(_, o)| is_near(o)));
+            if near.is_empty() {
+                let none = self.mirrors.len() as u32;
+                self.start.extend(some.map(|_| none));
+                continue;
             }
-            self.mirrors[first..].sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
-            self.mirrors.truncate(first + MOST_WALLS);
-            self.start.push(self.mirrors.len() as u32);
+            for i in some {
+                let before = self.mirrors.len();
+                self.find_of(position.get(i), side[i], reach, &near);
+                let found = &mut self.mirrors[before..];
+                found.sort_by(|a, b| a.wall.distance.total_cmp(&b.wall.distance));
+                self.mirrors.truncate(before + MOST_WALLS);
+                self.sticks |= self.mirrors[before..].iter().any(|m| m.no_slip);
+                self.start.push(self.mirrors.len() as u32);
+            }
+        }
+        if !self.backing.is_empty() {
+            self.backing.resize(particles.len(), Backing::default());
+        }
+    }
+
+    /// Finds the walls of the next particle, which is at `p` and on these sides of closed ones.
+    fn find_of(&mut self, p: Vec3, side: u32, reach: Reach, obstacles: &[(usize, &Obstacle)]) {
+        let k = self.start.len() - 1;
+        for &(index, obstacle) in obstacles {
+            let inside = index < 32 && side >> index & 1 == 1;
+            let kernel = reach.kernel.filter(|_| inside);
+            let beyond = kernel.and_then(|h| obstacle.beyond(p, h));
+            let mut note = |wall: Wall| {
+                self.mirrors.push(Mirror {
+                    wall,
+                    obstacle: index as u32,
+                    no_slip: obstacle.no_slip,
+                    grip: wall.drag,
+                    backed: beyond.is_some(),
+                    push: 0.0,
+                    drag: Vec3::ZERO,
+                });
+            };
+            let Some((filled, velocity)) = beyond else {
+                obstacle.for_each_wall(p, reach.walls, &mut note);
+                continue;
+            };
+            obstacle.mapped_wall(p, &filled, reach.walls).map(note);
+            if filled.share > 0.0 {
+                self.backing.resize(k + 1, Backing::default());
+                let backing = &mut self.backing[k];
+                backing.share += filled.share;
+                backing.closing -= filled.slope.dot(velocity);
+                backing.slope += Vec3A::from(filled.slope);
+            }
         }
     }
 }
@@ -375,7 +410,55 @@ mod tests {
     use super::*;
     use crate::coupling::Bodies;
     use crate::field::Region;
+    use crate::fluid::test_random::Random;
     use crate::fluid::{Content, Fill, Fluid, FluidSettings, Material, NewParticle};
+    use crate::math::XyzVec;
+    use crate::mesh::Cuboid;
+    use crate::space::Bvh;
+    use std::sync::Arc;
+
+    /// What is sorted out for several particles at once has no walls.
+    #[test]
+    fn walls_are_those_that_each_particle_finds() {
+        let reach = 0.1;
+        let cube = Cuboid::new(Vec3::ZERO, Vec3::ONE).build().unwrap();
+        let body = Cuboid::new(Vec3::splat(0.4), Vec3::splat(0.6))
+            .build()
+            .unwrap();
+        let tree = Arc::new(Bvh::build(Arc::new(cube.clone())));
+        let mut walls = [
+            Obstacle::mesh("tank", Arc::new(cube), tree, reach),
+            Obstacle::skin("body", body),
+            Obstacle::plane("slope", Vec3::ZERO, Vec3::new(0.1, 1.0, 0.0)),
+        ];
+        walls.iter_mut().for_each(|w| w.prepare_walls(reach));
+        let obstacles: Vec<(usize, &Obstacle)> = walls.iter().enumerate().collect();
+        let mut random = Random(5);
+        let corner = Vec3::splat(0.5);
+        let mut places: Vec<Vec3> = (0..CHUNK).map(|_| corner + 0.6 * random.vector()).collect();
+        // One after the other along a curve, as if sorted; a few far apart.
+        places.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let position: XyzVec = places.iter().copied().collect();
+        let reach = Reach {
+            walls: reach,
+            kernel: None,
+        };
+        let (side, mut chunk) = (vec![0; CHUNK], ChunkWalls::default());
+        chunk.find(position.view(), 0..CHUNK, &side, reach, &obstacles);
+        let mut some = 0;
+        for (i, &place) in places.iter().enumerate() {
+            let mut distances = Vec::new();
+            for (_, o) in &obstacles {
+                o.for_each_wall(place, reach.walls, &mut |w| distances.push(w.distance));
+            }
+            distances.sort_by(f32::total_cmp);
+            distances.truncate(MOST_WALLS);
+            let found: Vec<f32> = chunk.of(i).iter().map(|m| m.wall.distance).collect();
+            assert_eq!(found, distances, "{place}");
+            some += found.len();
+        }
+        assert!(some > CHUNK / 4 && some < 2 * CHUNK, "{some}");
+    }
 
     /// A lattice filling a box of planes has the rest density everywhere below its
     /// surface, corners included, and no force but at the surface.

@@ -157,6 +157,11 @@ impl Bvh {
         }
     }
 
+    /// True if all of the mesh is farther from `p` than `distance`, seen by its bounds.
+    pub(crate) fn is_far(&self, p: Vec3, distance: f32) -> bool {
+        self.nodes[0].distance_squared(p) > distance * distance
+    }
+
     /// The mesh that is indexed.
     pub fn mesh(&self) -> &Arc<TriMesh> {
         &self.mesh
