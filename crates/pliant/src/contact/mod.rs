@@ -7,6 +7,7 @@
 //! of one ball past all of them, `wall.rs` the walls around a point and `sides.rs` their
 //! directions, `volume_map.rs` what is beyond the walls of a container.
 
+mod crease;
 mod motion;
 mod obstacle;
 mod peristalsis;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::sides::{Side, Sides};
+use super::crease::Crease;
+use super::sides::Sides;
 use super::volume_map::MappedWall;
 use crate::math::Aabb;
 use crate::mesh::TriMesh;
@@ -198,7 +199,8 @@ fn facets(tree: &Bvh, p: Vec3, reach: f32, visit: &mut dyn FnMut(Wall)) {
 }
 
 /// Calls `visit` with the walls of a surface within `reach` of `p`. The nearest place
-/// always is one, so that a convex surface acts by its distance alone, which is smooth.
+/// always is one, so that a convex surface acts by its distance alone, which is smooth; close to
+/// a shallow inner edge it goes over to the next face (`crease.rs`).
 /// Further places are walls, too, if they lie in quite another direction and are seen
 /// squarely: the other faces of an inner edge. Of a `closed` surface they must be seen from
 /// the same side as the nearest: beyond an outer edge, the rear of the next face is no wall.
@@ -208,22 +210,30 @@ pub(super) fn walls_of_surface(
     reach: f32,
     mut visit: impl FnMut(&SurfacePoint, Wall),
 ) {
-    let mut sides = Sides::default();
-    tree.for_each_within(p, reach, &mut |found| sides.see(p, found));
+    let (mut sides, mut crease) = (Sides::default(), Crease::new(reach));
+    tree.for_each_within(p, reach, &mut |found| {
+        crease.note(&found);
+        sides.see(p, found);
+    });
     let sides = sides.sort();
-    let facing = |side: &Side| {
-        let normal = tree.mesh().area_normal(side.found.triangle as usize);
-        normal.normalize_or_zero().dot(side.away)
+    let facing = |at: &SurfacePoint, away: Vec3| {
+        let normal = tree.mesh().area_normal(at.triangle as usize);
+        normal.normalize_or_zero().dot(away)
     };
     let front = match sides.first() {
-        Some(nearest) if closed => facing(nearest).signum(),
+        Some(nearest) if closed => facing(&nearest.found, nearest.away).signum(),
         _ => 0.0,
+    };
+    let seen = |at: &SurfacePoint, away: Vec3| {
+        let facing = facing(at, away);
+        if closed { front * facing } else { facing.abs() }
     };
     for (k, side) in sides.iter().enumerate() {
         let mut wall = Wall::curved(p, &side.found);
-        if k > 0 {
-            let facing = facing(side);
-            let seen = if closed { front * facing } else { facing.abs() };
+        if k == 0 {
+            crease.soften(&mut wall, p, seen);
+        } else {
+            let seen = seen(&side.found, side.away);
             let squarely = ((seen - 0.8) / 0.15).clamp(0.0, 1.0);
             let nearer = sides.iter().take(k);
             let nearer = nearer.map(|other| side.away.dot(other.away));
@@ -292,7 +302,7 @@ mod tests {
             let p = (0.985 + 0.005 * (k % 3) as f32) * (way + ring * Vec3::Y);
             let mut nearest = f32::INFINITY;
             walls_of_surface((&tree, true), p, 0.8, |_, w| {
-                nearest = nearest.min(w.distance)
+                nearest = nearest.min(w.at_least)
             });
             let (right, _) = tree.closest(p, 1.0).unwrap();
             assert_eq!(nearest, right.distance, "{p}");
