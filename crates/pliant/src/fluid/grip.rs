@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::crew::Spread;
 
 use super::CHUNK;
-use super::corner::{Nearest, SAME_WALL};
+use super::corner::{Faces, SAME_WALL};
 use super::cubic::for_lattice;
 use super::friction::Friction;
 use super::incompressible::Incompressible;
@@ -85,7 +85,7 @@ impl Incompressible {
                 let mirrors = (0..own.len()).flat_map(of);
                 mirrors
                     .map(|(k, mirror)| {
-                        let seen = (all, self.images.nearest());
+                        let seen = (all, self.images.faces());
                         let bend = || bend(&self.x, c * CHUNK + k, mirror, seen, pairs);
                         mirror.wall.drag * if mirror.no_slip { bend() } else { 1.0 }
                     })
@@ -102,7 +102,7 @@ fn bend(
     x: &[Vec3A],
     i: usize,
     mirror: &Mirror,
-    (walls, nearest): (&Walls, &[Nearest]),
+    (walls, faces): (&Walls, &Faces),
     pairs: &ChunkPairs,
 ) -> f32 {
     let normal = Vec3A::from(mirror.wall.normal);
@@ -114,7 +114,8 @@ fn bend(
             m.obstacle == mirror.obstacle && alike > SAME_WALL
         };
         // Most have one wall, and that is it.
-        let there = nearest[j as usize]
+        let there = faces
+            .first(j as usize)
             .like(mirror.obstacle, normal)
             .or_else(|| {
                 let mut walls = walls.of(j as usize).iter();
