@@ -91,6 +91,21 @@ pub(crate) trait Lanes: Copy {
         indices: &mut [u32],
         i: usize,
     ) -> usize;
+    /// Packs the lanes of `v` where `m`, and their `numbers`, to the front of `values[i..]` and
+    /// `indices[i..]`, and returns how many there are. What follows them, up to eight, is
+    /// overwritten.
+    ///
+    /// # Safety
+    /// `i + 8` is at most the length of both.
+    unsafe fn pack_numbered(
+        self,
+        v: Self::F,
+        m: Self::M,
+        numbers: &[u32; WIDTH],
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize;
     /// Appends those of the points `range` that are nearer to `place` than the square root of
     /// `reach`: squared distances and indices, from `values[i]` and `indices[i]` on. Returns
     /// where they end; what follows, up to [`MOST_PACKED`], is overwritten.
@@ -322,6 +337,24 @@ impl Lanes for Portable {
         for l in (0..WIDTH).filter(|&l| m[l]) {
             values[i + n] = v[l];
             indices[i + n] = first + l as u32;
+            n += 1;
+        }
+        n
+    }
+    #[inline(always)]
+    unsafe fn pack_numbered(
+        self,
+        v: Self::F,
+        m: Self::M,
+        numbers: &[u32; WIDTH],
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize {
+        let mut n = 0;
+        for l in (0..WIDTH).filter(|&l| m[l]) {
+            values[i + n] = v[l];
+            indices[i + n] = numbers[l];
             n += 1;
         }
         n

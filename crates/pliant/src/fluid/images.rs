@@ -16,12 +16,16 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::corner::{Corner, Matched, Nearest, Shared};
+use super::corner::{Faces, Matched};
 use super::cubic::CubicSpline;
+use super::image_search::Scene;
 use super::pairs::{ChunkPairs, Pairs};
 use super::walls::{MOST_WALLS, Walls};
 use crate::crew::Spread;
 use crate::simd::{Lanes, WIDTH, dispatch, prefetch_line};
+
+/// Room that the lists get when they become too short.
+const SPARE: usize = 256;
 
 /// How much the volume beyond a wall counts in the pressure equations. With 1 it would be
 /// matter that stays where it is; 2 means that it goes along with the particle as its
@@ -30,10 +34,13 @@ pub(super) const WITH: f32 = 2.0;
 
 /// The images that one chunk of particles sees: of its neighbours, and of the
 /// particles themselves.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkImages {
-    /// Images of particle k are at `start[k]..start[k + 1]`.
+    /// Images of particle k are at `start[k]..start[k + 1]`. The lists are longer than the
+    /// last of these: what follows means nothing.
     start: Vec<u32>,
+    /// How many images there are so far.
+    count: usize,
     neighbour: Vec<u32>,
     /// Gradient of the image's kernel by the particle's place, in 1/m.
     own: Vec<Vec3A>,
@@ -64,8 +71,18 @@ pub(crate) struct Sums<'a> {
     pub closing: &'a mut [f32],
 }
 
+/// Images of eight neighbours.
+pub(super) struct EightImages {
+    pub neighbour: [u32; WIDTH],
+    pub own: [Vec3A; WIDTH],
+    pub other: [Vec3A; WIDTH],
+    pub lift: [[f32; MOST_WALLS]; WIDTH],
+    pub slope: [f32; WIDTH],
+    pub matched: [Matched; WIDTH],
+}
+
 /// What one particle sees.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seen<'a> {
     pub neighbour: &'a [u32],
     pub own: &'a [Vec3A],
@@ -102,11 +119,7 @@ impl ChunkImages {
         let ends = self.start.windows(2).enumerate();
         let ranges = ends.map(|(k, ends)| (k, ends[0] as usize..ends[1] as usize));
         // Most chunks have none.
-        let some = if self.neighbour.is_empty() {
-            0
-        } else {
-            usize::MAX
-        };
+        let some = if self.count == 0 { 0 } else { usize::MAX };
         ranges.take(some).filter(|(_, range)| !range.is_empty())
     }
 
@@ -175,111 +188,87 @@ impl ChunkImages {
         ));
     }
 
+    /// Forgets all: none of `n` particles sees anything.
     #[inline(always)]
-    pub(super) fn find_with<L: Lanes>(
-        &mut self,
-        l: L,
-        first: usize,
-        pairs: &ChunkPairs,
-        scene: Scene<'_>,
-        sums: Sums<'_>,
-    ) {
+    pub(super) fn begin(&mut self, n: usize) {
+        self.count = 0;
         self.start.clear();
-        self.neighbour.clear();
-        self.own.clear();
-        self.other.clear();
-        self.lift.clear();
-        self.slope.clear();
-        self.matched.clear();
+        self.start.resize(1 + n, 0);
         self.sum.clear();
+        self.sum.resize(n, Vec3A::ZERO);
         self.beyond.clear();
-        self.start.push(0);
-        let Scene {
-            x,
-            walls,
-            nearest,
-            kernel,
-            ..
-        } = scene;
-        let h_squared = kernel.support_radius * kernel.support_radius;
-        let own_walls = &walls.chunks[first / CHUNK];
-        for k in 0..sums.fullness.len() {
-            let i = first + k;
-            let backing = own_walls.backing(k);
-            let mut seen = Added {
-                full: backing.share,
-                work: 0.0,
-                fills: WITH * backing.closing,
-                sum: WITH * backing.slope,
-            };
-            let here = &nearest[i];
-            let (blocks, slopes) = if here.walls > 0 {
-                pairs.blocks_of(k)
-            } else {
-                Default::default()
-            };
-            for (b, near) in blocks.iter().enumerate() {
-                let mut some = scene.may_be_seen(l, i, near, slopes.len() - b * WIDTH);
-                while some != 0 {
-                    let lane = some.trailing_zeros() as usize;
-                    some &= some - 1;
-                    let (j, direct) = (near[lane] as usize, slopes[b * WIDTH + lane]);
-                    let there = &nearest[j];
-                    let d = x[i] - x[j];
-                    let room = h_squared - d.length_squared();
-                    let mut others = Vec3A::ZERO;
-                    if here.walls == 1 && there.walls == 1 {
-                        let lengthening = 4.0 * here.distance * there.distance;
-                        if lengthening >= room || !here.is_wall_of(there) {
-                            continue;
-                        }
-                        others += self.add(kernel, j, d, &Corner::of_one(here, there), &mut seen);
-                    } else {
-                        let shared = Shared::of(walls.of(i), walls.of(j));
-                        shared.for_each_corner(room, |corner| {
-                            others += self.add(kernel, j, d, corner, &mut seen);
-                        });
-                    }
-                    if j != i {
-                        sums.squares[k] += others.dot(others - 2.0 * direct * d);
-                    }
-                }
-            }
-            sums.fullness[k] += seen.full;
-            sums.share[k] += backing.share - seen.work / 3.0;
-            sums.closing[k] = seen.fills;
-            self.sum.push(seen.sum);
-            self.beyond.push(backing.slope);
-            self.start.push(self.neighbour.len() as u32);
+        self.beyond.resize(n, Vec3A::ZERO);
+    }
+
+    /// Makes room for `more` images.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self, more: usize) {
+        if self.neighbour.len() < self.count + more {
+            self.grow(self.count + more + SPARE);
         }
     }
 
-    /// Adds the image of `j` in the walls of `c`, which is by `d` from the particle. Returns
-    /// its gradient by the place of `j`.
+    /// Makes the lists longer, without the doubling that would leave half of them unused.
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        fn grow<T: Copy + Default>(list: &mut Vec<T>, len: usize) {
+            list.reserve_exact(len - list.len());
+            list.resize(len, T::default());
+        }
+        grow(&mut self.neighbour, len);
+        grow(&mut self.own, len);
+        grow(&mut self.other, len);
+        grow(&mut self.lift, len);
+        grow(&mut self.slope, len);
+        grow(&mut self.matched, len);
+    }
+
+    /// Notes those of eight images whose bits are set in `seen`. There is room for all.
     #[inline(always)]
-    fn add(
-        &mut self,
-        kernel: &CubicSpline,
-        j: usize,
-        d: Vec3A,
-        c: &Corner,
-        seen: &mut Added,
-    ) -> Vec3A {
-        let r_squared = d.length_squared() + c.lengthening;
-        let (value, slope) = kernel.volume_value_and_slope(r_squared);
-        let slope = c.weight * slope;
-        seen.full += c.weight * value;
-        seen.work += slope * r_squared;
-        seen.fills += slope * c.closing;
-        let (own, other) = (slope * (d + c.own), slope * (c.other - d));
-        seen.sum += own;
-        self.neighbour.push(j as u32);
-        self.own.push(own);
-        self.other.push(other);
-        self.lift.push(c.lift.map(|l| slope * l));
-        self.slope.push(slope);
-        self.matched.push(c.matched);
-        other
+    pub(super) fn push_eight(&mut self, images: &EightImages, seen: u32) {
+        let all = self.count..self.count + WIDTH;
+        self.neighbour[all.clone()].copy_from_slice(&images.neighbour);
+        self.own[all.clone()].copy_from_slice(&images.own);
+        self.other[all.clone()].copy_from_slice(&images.other);
+        self.lift[all.clone()].copy_from_slice(&images.lift);
+        self.slope[all.clone()].copy_from_slice(&images.slope);
+        self.matched[all].copy_from_slice(&images.matched);
+        // Mostly the first ones are all seen, and nothing follows.
+        if seen & (seen + 1) != 0 {
+            self.close_gaps(seen);
+        }
+        self.count += seen.count_ones() as usize;
+    }
+
+    /// Moves those of the eight images after the last whose bits are set to the front.
+    #[inline(never)]
+    fn close_gaps(&mut self, mut seen: u32) {
+        let mut to = self.count;
+        while seen != 0 {
+            let from = self.count + seen.trailing_zeros() as usize;
+            seen &= seen - 1;
+            self.neighbour[to] = self.neighbour[from];
+            self.own[to] = self.own[from];
+            self.other[to] = self.other[from];
+            self.lift[to] = self.lift[from];
+            self.slope[to] = self.slope[from];
+            self.matched[to] = self.matched[from];
+            to += 1;
+        }
+    }
+
+    /// Ends the list of particle `k`, whose gradients add up to `sum`.
+    #[inline(always)]
+    pub(super) fn end_list(&mut self, k: usize, sum: Vec3A) {
+        self.sum[k] += sum;
+        self.start[1 + k] = self.count as u32;
+    }
+
+    /// Notes the gradient of the volume beyond the walls of particle `k`.
+    #[inline(always)]
+    pub(super) fn see_beyond(&mut self, k: usize, gradient: Vec3A) {
+        self.sum[k] = WITH * gradient;
+        self.beyond[k] = gradient;
     }
 
     fn bytes(&self) -> usize {
@@ -294,53 +283,11 @@ impl ChunkImages {
     }
 }
 
-/// What the images of one particle add up to.
-struct Added {
-    full: f32,
-    work: f32,
-    fills: f32,
-    sum: Vec3A,
-}
-
-/// All particles, and the walls that they stand before.
-#[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
-    x: &'a [Vec3A],
-    walls: &'a Walls,
-    nearest: &'a [Nearest],
-    /// Least distance from a wall; infinite if there is none.
-    distance: &'a [f32],
-    kernel: &'a CubicSpline,
-}
-
-impl Scene<'_> {
-    /// Which of the first `n` of eight neighbours may have images that particle `i` sees, bit
-    /// by bit: no image is nearer than by the least distances of both from walls.
-    #[inline(always)]
-    fn may_be_seen<L: Lanes>(&self, l: L, i: usize, near: &[u32; WIDTH], n: usize) -> u32 {
-        let h = self.kernel.support_radius;
-        // SAFETY: neighbours are numbers of particles.
-        let [x, y, z] = unsafe { l.gather_vectors(self.x, near) };
-        let (dx, dy) = (
-            l.sub(l.splat(self.x[i].x), x),
-            l.sub(l.splat(self.x[i].y), y),
-        );
-        let dz = l.sub(l.splat(self.x[i].z), z);
-        let squared = l.add(l.add(l.mul(dx, dx), l.mul(dy, dy)), l.mul(dz, dz));
-        let there = l.numbers(&near.map(|j| self.distance[j as usize]));
-        let longer = l.mul(l.splat(4.0 * self.distance[i]), there);
-        // Not a number where one is at the wall and the other has none.
-        let seen = l.less(l.add(squared, longer), l.splat(h * h));
-        l.bits(l.and(seen, l.first(n)))
-    }
-}
-
 /// All images.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Images {
     pub chunks: Vec<ChunkImages>,
-    nearest: Vec<Nearest>,
-    distance: Vec<f32>,
+    faces: Faces,
 }
 
 impl Images {
@@ -360,32 +307,11 @@ impl Images {
     ) {
         self.chunks
             .resize_with(pairs.chunks.len(), ChunkImages::default);
-        self.nearest.resize(x.len(), Nearest::default());
-        self.distance.resize(x.len(), 0.0);
-        (
-            self.nearest.par_chunks_mut(CHUNK),
-            self.distance.par_chunks_mut(CHUNK),
-            &walls.chunks,
-        )
-            .into_par_iter()
-            .spread(|(nearest, distance, walls)| {
-                for (k, (nearest, distance)) in nearest.iter_mut().zip(distance).enumerate() {
-                    let walls = walls.of(k);
-                    *nearest = Nearest::of(walls);
-                    let mirrors = walls.iter().filter(|m| !m.backed);
-                    *distance = mirrors.fold(f32::INFINITY, |d, m| d.min(m.wall.distance.max(0.0)));
-                }
-            });
-        let Images {
-            chunks,
-            nearest,
-            distance,
-        } = self;
+        self.faces.find(x, walls);
+        let Images { chunks, faces } = self;
         let scene = Scene {
-            x,
             walls,
-            nearest,
-            distance,
+            faces,
             kernel,
         };
         (
@@ -411,18 +337,11 @@ impl Images {
 
     /// What [`Images::find`] has last looked at.
     #[cfg(test)]
-    pub(super) fn scene<'a>(
-        &'a self,
-        x: &'a [Vec3A],
-        walls: &'a Walls,
-        kernel: &'a CubicSpline,
-    ) -> Scene<'a> {
-        let (nearest, distance) = (&self.nearest, &self.distance);
+    pub(super) fn scene<'a>(&'a self, walls: &'a Walls, kernel: &'a CubicSpline) -> Scene<'a> {
+        let faces = &self.faces;
         Scene {
-            x,
             walls,
-            nearest,
-            distance,
+            faces,
             kernel,
         }
     }
@@ -430,8 +349,6 @@ impl Images {
     /// Heap memory held, in bytes.
     pub fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().map(ChunkImages::bytes);
-        chunks.sum::<usize>()
-            + size_of::<Nearest>() * self.nearest.capacity()
-            + 4 * self.distance.capacity()
+        chunks.sum::<usize>() + self.faces.bytes()
     }
 }

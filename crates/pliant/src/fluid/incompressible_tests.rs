@@ -4,7 +4,6 @@ use glam::{DVec3, Vec3, Vec3A};
 
 use crate::contact::Obstacle;
 use crate::coupling::Bodies;
-use crate::fluid::images::{ChunkImages, Sums};
 use crate::fluid::incompressible::Incompressible;
 use crate::fluid::pressure_sums::{
     Chunk, Soon, compression, pressure_gradient, row_of_motion, row_of_pressure,
@@ -14,6 +13,9 @@ use crate::fluid::{CHUNK, Content, Fluid, FluidSettings, Goal, Material, NewPart
 use crate::mesh::IcoSphere;
 use crate::simd::{Lanes, Portable, Row};
 use crate::space::{Bvh, TriangleIndex};
+
+#[path = "image_tests.rs"]
+mod images;
 
 const SPACING: f32 = 0.02;
 
@@ -223,41 +225,6 @@ fn sums_of_rows_are_the_plain_sums() {
             if let Some(avx512) = crate::simd::Avx512::detect() {
                 assert!(portable == sums(avx512, solver, &v, &p));
             }
-        }
-    }
-}
-
-/// Images are the same to the bit whatever instructions the processor has.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn images_are_the_same_on_all_processors() {
-    /// Images of the first chunk, with what they add to fullness, share, squares and closing.
-    fn found<L: Lanes>(l: L, fluid: &Fluid) -> (ChunkImages, [Vec<f32>; 4]) {
-        let solver = fluid.solver.as_ref().unwrap();
-        let scene = solver.images.scene(&solver.x, &fluid.walls, &solver.kernel);
-        let n = fluid.len().min(CHUNK);
-        let mut sums = [(); 4].map(|()| vec![0.0; n]);
-        let [fullness, share, squares, closing] = &mut sums;
-        let mut images = ChunkImages::default();
-        let added = Sums {
-            fullness,
-            share,
-            squares,
-            closing,
-        };
-        images.find_with(l, 0, &solver.pairs.chunks[0], scene, added);
-        (images, sums)
-    }
-    for walls in [corner(), bowl()] {
-        let fluid = prepared(&block(6, 0.3, 1.0), &walls);
-        let portable = found(Portable, &fluid);
-        let solver = fluid.solver.as_ref().unwrap();
-        assert!(portable.0 == solver.images.chunks[0]);
-        if let Some(avx2) = crate::simd::Avx2::detect() {
-            assert!(found(avx2, &fluid) == portable);
-        }
-        if let Some(avx512) = crate::simd::Avx512::detect() {
-            assert!(found(avx512, &fluid) == portable);
         }
     }
 }

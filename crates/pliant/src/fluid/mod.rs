@@ -25,6 +25,7 @@ mod fill;
 mod friction;
 mod grip;
 mod held;
+mod image_search;
 mod images;
 mod incompressible;
 mod kernels;

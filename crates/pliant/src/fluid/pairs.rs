@@ -70,16 +70,6 @@ impl ChunkPairs {
         (&self.owner, &near[..blocks], &slope[..blocks])
     }
 
-    /// Neighbours of particle `k` in blocks of eight, filled up, and as many slopes as there
-    /// are neighbours.
-    #[inline(always)]
-    pub fn blocks_of(&self, k: usize) -> (&[[u32; WIDTH]], &[f32]) {
-        let range = self.range(k);
-        let (near, _) = self.neighbour[range.start..].as_chunks();
-        let blocks = range.len().div_ceil(WIDTH);
-        (&near[..blocks], &self.slope[range])
-    }
-
     /// Neighbours of particle `k` in blocks of eight, filled up, and the slopes of their kernels.
     #[inline(always)]
     pub fn slope_blocks_of(&self, k: usize) -> Blocks<'_> {

@@ -144,6 +144,11 @@ impl ChunkWalls {
         self.sticks
     }
 
+    /// True if none of its particles is near a wall.
+    pub fn is_open(&self) -> bool {
+        self.mirrors.is_empty() && self.backing.is_empty()
+    }
+
     /// Number of walls of all its particles.
     pub fn mirrors(&self) -> usize {
         self.mirrors.len()

@@ -133,6 +133,29 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn pack_numbered(
+        self,
+        v: __m256,
+        m: __m256,
+        numbers: &[u32; WIDTH],
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize {
+        debug_assert!(i + WIDTH <= values.len() && i + WIDTH <= indices.len());
+        // SAFETY: in range by the caller's promise; the table has a row for every mask.
+        unsafe {
+            let bits = _mm256_movemask_ps(m) as usize;
+            let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACKED[bits] as i64));
+            let packed = _mm256_permutevar8x32_ps(v, lanes);
+            _mm256_storeu_ps(values.as_mut_ptr().add(i), packed);
+            let index = _mm256_loadu_si256(numbers.as_ptr().cast());
+            let index = _mm256_permutevar8x32_epi32(index, lanes);
+            _mm256_storeu_si256(indices.as_mut_ptr().add(i).cast(), index);
+            bits.count_ones() as usize
+        }
+    }
+    #[inline(always)]
     fn columns(self, r: [__m256; WIDTH]) -> [__m256; WIDTH] {
         unsafe {
             let a = four_columns(r[0], r[1], r[2], r[3]);

@@ -135,6 +135,27 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
+    unsafe fn pack_numbered(
+        self,
+        v: __m256,
+        m: __mmask8,
+        numbers: &[u32; WIDTH],
+        values: &mut [f32],
+        indices: &mut [u32],
+        i: usize,
+    ) -> usize {
+        debug_assert!(i + WIDTH <= values.len() && i + WIDTH <= indices.len());
+        // SAFETY: in range by the caller's promise.
+        unsafe {
+            let packed = _mm256_maskz_compress_ps(m, v);
+            _mm256_storeu_ps(values.as_mut_ptr().add(i), packed);
+            let index = _mm256_loadu_si256(numbers.as_ptr().cast());
+            let index = _mm256_maskz_compress_epi32(m, index);
+            _mm256_storeu_si256(indices.as_mut_ptr().add(i).cast(), index);
+            m.count_ones() as usize
+        }
+    }
+    #[inline(always)]
     unsafe fn pack_near(
         self,
         points: Xyz<'_>,

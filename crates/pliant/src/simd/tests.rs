@@ -25,6 +25,12 @@ fn exercise<L: Lanes>(l: L, a: &[f32], b: &[f32]) -> Vec<u32> {
     bits.push(n as u32);
     bits.extend(packed[3..3 + n].iter().map(|v| v.to_bits()));
     bits.extend(&index[3..3 + n]);
+    let numbers = [9, 3, 5, 0, 7, 1, 8, 2];
+    // SAFETY: both hold sixteen.
+    let n = unsafe { l.pack_numbered(y, mask, &numbers, &mut packed, &mut index, 2) };
+    bits.push(n as u32);
+    bits.extend(packed[2..2 + n].iter().map(|v| v.to_bits()));
+    bits.extend(&index[2..2 + n]);
     // SAFETY: sixteen again.
     unsafe { l.store(y, &mut packed, 8) };
     bits.extend(packed[8..].iter().map(|v| v.to_bits()));
