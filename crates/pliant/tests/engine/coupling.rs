@@ -436,3 +436,34 @@ fn no_particle_stays_in_a_splinter() {
         assert!(points(&world) > 2 * whole);
     }
 }
+
+/// A pump fills a vessel of eight faces around until its wall swells. Where faces meet at a
+/// shallow angle, the blood was compressed, by 8 % on average, while every pressure solve had
+/// succeeded.
+#[test]
+fn blood_in_a_swollen_vessel_is_not_compressed() {
+    let set = ["solid.0.fracture.strength=1e9".to_string()];
+    let scene = Scene::open("vessel-injury", &set).unwrap();
+    let frame = scene.description.frame as f32;
+    let mut world = scene.build().unwrap().world;
+    let hollow = |world: &World| {
+        let solid = world.solids().next().unwrap();
+        let up = solid.positions().y.iter().copied();
+        up.fold(0.0, f32::max)
+    };
+    let before = hollow(&world);
+    for _ in 0..36 {
+        world.step(frame).unwrap();
+    }
+    assert!(hollow(&world) > before + 3e-4, "{}", hollow(&world));
+    let fluid = world.fluids().next().unwrap();
+    let rest = Material::BLOOD.density;
+    // Beside the pump, which does not ask, there is less room.
+    let inside = fluid.positions().iter().zip(fluid.densities());
+    let inside = inside.filter(|(p, _)| p.x > -0.085).map(|(_, d)| d / rest);
+    let mut inside: Vec<f32> = inside.collect();
+    inside.sort_by(f32::total_cmp);
+    let mean = inside.iter().sum::<f32>() / inside.len() as f32;
+    let high = inside[inside.len() * 99 / 100];
+    assert!(mean < 1.02 && high < 1.08, "{mean} {high}");
+}
