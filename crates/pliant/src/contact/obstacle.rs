@@ -236,10 +236,11 @@ impl Obstacle {
         self.shape.contains(self.start_frame(p))
     }
 
-    /// The place of a body's surface that is nearest to `p` if `p` is inside the body.
-    pub(super) fn nearest_exit(&self, p: Vec3) -> Option<Vec3> {
+    /// The place of a body's surface that is nearest to `p` if `p` is inside the body, no deeper
+    /// than `depth`.
+    pub(super) fn nearest_exit(&self, p: Vec3, depth: f32) -> Option<Vec3> {
         let tree = &self.shape.skin()?.tree;
-        let (distance, nearest) = tree.signed_nearest(self.end_frame(p), f32::INFINITY)?;
+        let (distance, nearest) = tree.signed_nearest(self.end_frame(p), depth)?;
         (distance < 0.0).then_some(nearest.point)
     }
 

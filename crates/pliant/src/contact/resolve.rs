@@ -131,24 +131,22 @@ impl Obstacles<'_> {
         }
     }
 
-    /// Where a ball at `place` that has got into a body's surface is outside of it again and
-    /// has crossed nothing else; `None` if it is not inside, or finds no such place. Next to one
-    /// piece of the body may be another: it goes on from one to the next.
-    pub fn way_out(&self, index: u32, place: Vec3, radius: f32) -> Option<Vec3> {
+    /// Where a ball at `place` that has got into a body's surface, no deeper than `depth`, is
+    /// outside of it again and has crossed nothing else; `None` if it is not inside, or finds no
+    /// such place. Next to one piece of the body may be another: it goes on from one to the next.
+    pub fn way_out(&self, index: u32, place: Vec3, radius: f32, depth: f32) -> Option<Vec3> {
         let body = self.get(index)?;
-        let mut out = place;
+        let (mut out, mut exit) = (place, body.nearest_exit(place, depth)?);
         for _ in 0..ITERATIONS {
-            let Some(exit) = body.nearest_exit(out) else {
-                break;
-            };
             out = exit + LEAST_GAP * radius * (exit - out).normalize_or_zero();
+            let Some(next) = body.nearest_exit(out, f32::INFINITY) else {
+                let mut others = self.list.iter().filter(|(i, _)| *i != index as usize);
+                let free = others.all(|(_, o)| o.crossing(o.end_frame(place), out).is_none());
+                return free.then_some(out);
+            };
+            exit = next;
         }
-        if out == place || body.nearest_exit(out).is_some() {
-            return None;
-        }
-        let mut others = self.list.iter().filter(|(i, _)| *i != index as usize);
-        let free = others.all(|(_, o)| o.crossing(o.end_frame(place), out).is_none());
-        free.then_some(out)
+        None
     }
 
     /// Share of the speed that a collision with an obstacle gives back.
@@ -513,12 +511,16 @@ mod tests {
         let body = Obstacle::skin("body", mesh);
         let wall = Obstacle::plane("wall", 0.05 * Vec3::NEG_X, Vec3::X);
         let all: Obstacles = [(3, &body), (5, &wall)].into_iter().collect();
-        let out = all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1).unwrap();
+        let out = all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1, 1.0).unwrap();
         assert!((out - Vec3::new(1.01, 0.5, 0.5)).length() < 1e-5, "{out}");
-        let out = all.way_out(3, Vec3::new(0.5, 0.95, 0.5), 0.14).unwrap();
+        let out = all
+            .way_out(3, Vec3::new(0.5, 0.95, 0.5), 0.14, 1.0)
+            .unwrap();
         assert!(out.y > 1.02, "{out}");
-        assert_eq!(all.way_out(3, Vec3::new(0.02, 0.5, 0.5), 1.0), None);
-        assert_eq!(all.way_out(3, Vec3::new(1.05, 0.5, 0.5), 0.1), None);
+        assert_eq!(all.way_out(3, Vec3::new(0.02, 0.5, 0.5), 1.0, 1.0), None);
+        assert_eq!(all.way_out(3, Vec3::new(1.05, 0.5, 0.5), 0.1, 1.0), None);
+        // Deeper than was asked for.
+        assert_eq!(all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1, 0.04), None);
     }
 
     /// A ball that rests while `obstacle` moves for one sub-step of a second.

@@ -302,12 +302,13 @@ mod tests {
             prop_assert!((d - p.distance(a + along * s)).abs() <= height + 1e-6);
         }
 
-        /// A fan around a hub, and segments through the hub, spokes and faces.
+        /// A fan around a hub, and segments through the hub, spokes and faces. No face is as
+        /// steep as a segment: that might only touch a ridge, and pass it by rounding.
         #[test]
         fn nothing_slips_through_a_fan(
             hub in point(),
             count in 3usize..12,
-            heights in proptest::collection::vec(-0.5f32..0.5, 12),
+            heights in proptest::collection::vec(-0.15f32..0.15, 12),
             target in 0usize..12,
             along in prop_oneof![Just(0.0f32), 0.0f32..0.9],
             direction in point(),

@@ -28,11 +28,10 @@ impl World {
         }
         let obstacles: Obstacles<'_> = self.obstacles.iter().chain(self.skins.iter()).collect();
         for (_, fluid) in self.fluids.iter_mut() {
-            let (near, radius) = (0.5 * fluid.settings().spacing, fluid.contact_radius());
+            let (depth, radius) = (0.5 * fluid.settings().spacing, fluid.contact_radius());
             let Motion {
                 position: [x, y, z],
                 side,
-                walls,
                 ..
             } = fluid.motion_mut();
             (
@@ -40,22 +39,16 @@ impl World {
                 y.par_chunks_mut(CHUNK),
                 z.par_chunks_mut(CHUNK),
                 side.par_chunks(CHUNK),
-                &walls.chunks,
             )
                 .into_par_iter()
-                .spread(|(x, y, z, side, walls)| {
+                .spread(|(x, y, z, side)| {
                     for i in 0..x.len() {
-                        // What rests on a body is about this far from it.
-                        let touches = |number: u32| {
-                            let mut walls = walls.of(i).iter();
-                            walls.any(|m| m.obstacle == number && m.wall.distance < near)
-                        };
                         for &(k, number) in &torn {
                             let belongs = k < 32 && side[i] >> (31 - k) & 1 == 1;
                             let place = Vec3::new(x[i], y[i], z[i]);
+                            // What has just got in is not deep in it.
                             if !belongs
-                                && touches(number)
-                                && let Some(out) = obstacles.way_out(number, place, radius)
+                                && let Some(out) = obstacles.way_out(number, place, radius, depth)
                             {
                                 [x[i], y[i], z[i]] = out.to_array();
                             }
