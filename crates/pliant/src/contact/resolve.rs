@@ -133,12 +133,15 @@ impl Obstacles<'_> {
 
     /// Where a ball at `place` that has got into a body's surface, no deeper than `depth`, is
     /// outside of it again and has crossed nothing else; `None` if it is not inside, or finds no
-    /// such place. Next to one piece of the body may be another: it goes on from one to the next.
+    /// such place. Where one piece of the body ends another may begin: it goes on from one to the
+    /// next, ever farther.
     pub fn way_out(&self, index: u32, place: Vec3, radius: f32, depth: f32) -> Option<Vec3> {
         let body = self.get(index)?;
         let (mut out, mut exit) = (place, body.nearest_exit(place, depth)?);
+        let mut gap = LEAST_GAP * radius;
         for _ in 0..ITERATIONS {
-            out = exit + LEAST_GAP * radius * (exit - out).normalize_or_zero();
+            out = exit + gap * (exit - out).normalize_or_zero();
+            gap = radius.min(2.0 * gap);
             let Some(next) = body.nearest_exit(out, f32::INFINITY) else {
                 let mut others = self.list.iter().filter(|(i, _)| *i != index as usize);
                 let free = others.all(|(_, o)| o.crossing(o.end_frame(place), out).is_none());
