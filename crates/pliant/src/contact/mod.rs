@@ -19,6 +19,7 @@ pub mod triangle;
 pub mod triangle_reference;
 mod volume_map;
 mod wall;
+mod way_out;
 
 pub use motion::{Key, KeyframeError, Keyframes, Motion, Path};
 pub(crate) use motion::{Pose, Twist};

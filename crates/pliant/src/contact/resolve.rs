@@ -14,10 +14,10 @@ use glam::Vec3;
 use super::obstacle::Obstacle;
 
 /// How often a ball is pushed out of overlaps in one sub-step.
-const ITERATIONS: usize = 8;
+pub(super) const ITERATIONS: usize = 8;
 
 /// Share of its radius that a ball keeps from every surface.
-const LEAST_GAP: f32 = 0.1;
+pub(super) const LEAST_GAP: f32 = 0.1;
 
 /// A place where a ball touches a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) struct Touch {
 
 /// All obstacles, ready for many balls.
 pub(crate) struct Obstacles<'a> {
-    list: Vec<(usize, &'a Obstacle)>,
+    pub(super) list: Vec<(usize, &'a Obstacle)>,
     /// How wrong the distance to a surface may be.
     slack: f32,
     /// None of them moves.
@@ -131,33 +131,12 @@ impl Obstacles<'_> {
         }
     }
 
-    /// Where a ball at `place` that has got into a body's surface, no deeper than `depth`, is
-    /// outside of it again and has crossed nothing else; `None` if it is not inside, or finds no
-    /// such place. Where one piece of the body ends another may begin: it goes on from one to the
-    /// next, ever farther.
-    pub fn way_out(&self, index: u32, place: Vec3, radius: f32, depth: f32) -> Option<Vec3> {
-        let body = self.get(index)?;
-        let (mut out, mut exit) = (place, body.nearest_exit(place, depth)?);
-        let mut gap = LEAST_GAP * radius;
-        for _ in 0..ITERATIONS {
-            out = exit + gap * (exit - out).normalize_or_zero();
-            gap = radius.min(2.0 * gap);
-            let Some(next) = body.nearest_exit(out, f32::INFINITY) else {
-                let mut others = self.list.iter().filter(|(i, _)| *i != index as usize);
-                let free = others.all(|(_, o)| o.crossing(o.end_frame(place), out).is_none());
-                return free.then_some(out);
-            };
-            exit = next;
-        }
-        None
-    }
-
     /// Share of the speed that a collision with an obstacle gives back.
     pub fn restitution_of(&self, index: u32) -> f32 {
         self.get(index).map_or(0.0, |o| o.restitution)
     }
 
-    fn get(&self, index: u32) -> Option<&Obstacle> {
+    pub(super) fn get(&self, index: u32) -> Option<&Obstacle> {
         let found = self.list.iter().find(|(i, _)| *i == index as usize);
         found.map(|(_, o)| *o)
     }
@@ -497,33 +476,6 @@ mod tests {
             let (place, velocity) = Mover::new(&obstacles).resolve(ball, &mut |_| hits += 1);
             assert!(place.y >= 0.0999 && velocity.y >= 0.0 && hits == 1);
         }
-    }
-
-    /// A ball in a splinter gets out of it, and of the next if it ends there, but not through
-    /// a wall.
-    #[test]
-    fn a_ball_in_a_body_finds_the_nearest_way_out() {
-        let block = |low: Vec3, high: Vec3| Cuboid::new(low, high).build().unwrap();
-        let mut mesh = block(Vec3::ZERO, Vec3::ONE);
-        let second = block(Vec3::new(0.2, 1.005, 0.2), Vec3::new(0.8, 1.02, 0.8));
-        let first = mesh.vertices.len() as u32;
-        mesh.vertices.extend(second.vertices);
-        let triangles = second.triangles.into_iter();
-        mesh.triangles
-            .extend(triangles.map(|t| t.map(|i| first + i)));
-        let body = Obstacle::skin("body", mesh);
-        let wall = Obstacle::plane("wall", 0.05 * Vec3::NEG_X, Vec3::X);
-        let all: Obstacles = [(3, &body), (5, &wall)].into_iter().collect();
-        let out = all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1, 1.0).unwrap();
-        assert!((out - Vec3::new(1.01, 0.5, 0.5)).length() < 1e-5, "{out}");
-        let out = all
-            .way_out(3, Vec3::new(0.5, 0.95, 0.5), 0.14, 1.0)
-            .unwrap();
-        assert!(out.y > 1.02, "{out}");
-        assert_eq!(all.way_out(3, Vec3::new(0.02, 0.5, 0.5), 1.0, 1.0), None);
-        assert_eq!(all.way_out(3, Vec3::new(1.05, 0.5, 0.5), 0.1, 1.0), None);
-        // Deeper than was asked for.
-        assert_eq!(all.way_out(3, Vec3::new(0.95, 0.5, 0.5), 0.1, 0.04), None);
     }
 
     /// A ball that rests while `obstacle` moves for one sub-step of a second.

@@ -444,7 +444,7 @@ fn no_particle_stays_in_a_splinter() {
 fn blood_in_a_swollen_vessel_is_not_compressed() {
     let set = ["solid.0.fracture.strength=1e9".to_string()];
     let scene = Scene::open("vessel-injury", &set).unwrap();
-    let frame = scene.description.frame as f32;
+    let frame = scene.description.frame;
     let mut world = scene.build().unwrap().world;
     let hollow = |world: &World| {
         let solid = world.solids().next().unwrap();
