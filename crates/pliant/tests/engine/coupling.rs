@@ -467,3 +467,27 @@ fn blood_in_a_swollen_vessel_is_not_compressed() {
     let high = inside[inside.len() * 99 / 100];
     assert!(mean < 1.02 && high < 1.08, "{mean} {high}");
 }
+
+/// The blade of the scene reaches the vessel, which is filled by then, and blood comes out above
+/// it, and nowhere before.
+#[test]
+fn a_cut_bleeds() {
+    let scene = Scene::open("bleeding-cut", &[]).unwrap();
+    let mut world = scene.build().unwrap().world;
+    let above = |world: &World| {
+        let fluid = world.fluids().next().unwrap();
+        fluid.positions().y.iter().filter(|y| **y > 0.066).count()
+    };
+    let count = |world: &World| world.solids().map(|s| s.len()).sum::<usize>();
+    let points = count(&world);
+    for _ in 0..14 {
+        world.step(0.02).unwrap();
+    }
+    assert_eq!((count(&world), above(&world)), (points, 0));
+    for _ in 0..48 {
+        world.step(0.02).unwrap();
+    }
+    assert!(count(&world) > points);
+    assert!(above(&world) > 3, "{}", above(&world));
+    assert_eq!(world.leaked(), 0);
+}
