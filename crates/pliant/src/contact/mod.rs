@@ -4,8 +4,9 @@
 //! every index in [`crate::space`] uses ([`triangle_reference`] the older forms
 //! they are compared with), `obstacle.rs` the surfaces, `shape.rs` what they look
 //! like, `motion.rs`, `peristalsis.rs` and `skin.rs` how they move, `resolve.rs` the way
-//! of one ball past all of them, `wall.rs` the walls around a point and `sides.rs` their
-//! directions, `volume_map.rs` what is beyond the walls of a container.
+//! of one ball past all of them, `way_out.rs` the way out of a body for what has got into it,
+//! `wall.rs` the walls around a point, `sides.rs` their directions and `crease.rs` what they are
+//! between two faces, `volume_map.rs` what is beyond the walls of a container.
 
 mod crease;
 mod motion;
