@@ -21,6 +21,9 @@ const BAND: f32 = 0.1;
 /// Faces whose normals have a larger cosine are one.
 const SAME_FACE: f32 = 0.985;
 
+/// Below this cosine a face is a wall of its own, which it begins to be at twice that (`wall.rs`).
+const APART: f32 = 0.25;
+
 /// Most places that are kept.
 const MOST: usize = 16;
 
@@ -87,14 +90,14 @@ impl Crease {
             }
             let away = (p - other.point).normalize_or_zero();
             let alike = away.dot(wall.normal);
-            if !(0.25..SAME_FACE).contains(&alike) {
+            if !(APART..SAME_FACE).contains(&alike) {
                 continue;
             }
             // A place on the border of its face is no face of its own, and what is far off the
             // nearest direction is a wall of its own.
             let squarely = ((facing(other, away) - SAME_FACE) / 0.01).clamp(0.0, 1.0);
             let bent = ((SAME_FACE - alike) / 0.05).min(1.0);
-            let shallow = ((alike - 0.25) / 0.25).min(1.0);
+            let shallow = ((alike - APART) / APART).min(1.0);
             let distance = other.distance + self.band * (1.0 - squarely * bent * shallow);
             if distance < farther {
                 second = Some((distance, away));
