@@ -306,6 +306,9 @@ pub struct BenchArgs {
     /// Number of particles (dam-break) [default: 6859, 59319 and 1000000]
     #[arg(long, value_name = "COUNT")]
     pub particles: Option<usize>,
+    /// Beside SPlisHSPlasH, in turn (dam-break): needs its Python package, pysplishsplash
+    #[arg(long)]
+    pub peer: bool,
     /// Fewer repeats and smaller sizes: to see that it works, not to quote
     #[arg(long)]
     pub quick: bool,

@@ -109,7 +109,7 @@ fn shot(
     for _ in 0..(args.after / f64::from(frame)).round() as u64 {
         built.world.step(frame)?;
     }
-    let snapshot = stage.take(&built);
+    let snapshot = stage.take(&built.world);
     if let Some(field) = &look.field
         && !snapshot.fields().contains(&field.as_str())
     {

@@ -125,7 +125,7 @@ mod tests {
         let scene = Scene::open("dam-break", &[]).unwrap();
         let built = scene.build().unwrap();
         let mut stage = Stage::new(&scene, &built, 0);
-        let snapshot = stage.take(&built);
+        let snapshot = stage.take(&built.world);
         let cloud = &snapshot.clouds[0];
         let highest = cloud
             .positions
@@ -160,7 +160,7 @@ mod tests {
     fn a_body_is_picked_on_its_near_side() {
         let scene = Scene::open("jelly", &[]).unwrap();
         let built = scene.build().unwrap();
-        let snapshot = Stage::new(&scene, &built, 0).take(&built);
+        let snapshot = Stage::new(&scene, &built, 0).take(&built.world);
         let mesh = &snapshot.bodies[0].mesh;
         let middle = mesh.positions.iter().sum::<Vec3>() / mesh.positions.len() as f32;
         let far = 10.0 * Vec3::X;

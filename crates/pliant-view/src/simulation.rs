@@ -2,8 +2,8 @@
 //! that a slow step does not stop the window.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use crate::touch::{Hand, Touch};
 
 /// Longest step in simulated seconds: pictures follow each other this fast.
 const LONGEST: f32 = 1.0 / 60.0;
+/// A step that takes longer is shown while it goes on.
+const PICTURE: Duration = Duration::from_millis(33);
 /// A simulation that is later than this does not try to catch up, in seconds.
 const LATE: f64 = 0.25;
 
@@ -136,8 +138,14 @@ impl Simulation {
             samples: Vec::new(),
         }));
         let (commands, inbox) = channel();
-        let own = shared.clone();
-        let thread = std::thread::spawn(move || runner.run(&inbox, &own, wake));
+        let window = Window {
+            inbox,
+            waiting: Vec::new(),
+            gone: false,
+            shared: shared.clone(),
+            wake,
+        };
+        let thread = std::thread::spawn(move || runner.run(window));
         Simulation {
             commands: Some(commands),
             shared,
@@ -163,7 +171,7 @@ impl Simulation {
         std::mem::take(&mut self.lock().samples)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -175,6 +183,67 @@ impl Drop for Simulation {
             // A step that panicked has said why already.
             let _ = thread.join();
         }
+    }
+}
+
+/// The window, seen from the thread.
+struct Window<W> {
+    inbox: Receiver<Command>,
+    /// Commands that came while a step was going on.
+    waiting: Vec<Command>,
+    /// It has been closed.
+    gone: bool,
+    shared: Arc<Mutex<Shared>>,
+    wake: W,
+}
+
+impl<W: Fn()> Window<W> {
+    /// All commands there are, for the first of which it waits so long; `None` if the window
+    /// is gone.
+    fn commands(&mut self, wait: Duration) -> Option<Vec<Command>> {
+        if !self.is_waiting() {
+            match self.inbox.recv_timeout(wait) {
+                Ok(first) => self.waiting.push(first),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.gone = true,
+            }
+            self.is_waiting();
+        }
+        (!self.gone).then(|| std::mem::take(&mut self.waiting))
+    }
+
+    /// True if it wants something.
+    fn is_waiting(&mut self) -> bool {
+        loop {
+            match self.inbox.try_recv() {
+                Ok(command) => self.waiting.push(command),
+                Err(TryRecvError::Empty) => return self.gone || !self.waiting.is_empty(),
+                Err(TryRecvError::Disconnected) => {
+                    self.gone = true;
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Shows the world in the middle of a step.
+    fn show(&self, snapshot: Arc<Snapshot>) {
+        self.lock().published.snapshot = snapshot;
+        (self.wake)();
+    }
+
+    /// Shows what a step or a command has changed.
+    fn publish(&self, published: Published, samples: Vec<Sample>) {
+        {
+            let mut held = self.lock();
+            held.published = published;
+            held.samples.extend(samples);
+        }
+        (self.wake)();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -198,7 +267,7 @@ struct Runner {
 impl Runner {
     fn new(scene: Scene, built: Built, playing: bool, files: Box<dyn StateFiles>) -> Runner {
         let mut stage = Stage::new(&scene, &built, 0);
-        let snapshot = Arc::new(stage.take(&built));
+        let snapshot = Arc::new(stage.take(&built.world));
         Runner {
             setup: Arc::new(setup(scene, &built, &stage, 1)),
             timers: *built.world.timers(),
@@ -216,7 +285,7 @@ impl Runner {
         }
     }
 
-    fn run(&mut self, inbox: &Receiver<Command>, shared: &Mutex<Shared>, wake: impl Fn()) {
+    fn run(&mut self, mut window: Window<impl Fn() + Send>) {
         let mut due = Instant::now();
         loop {
             let wait = if self.playing {
@@ -224,16 +293,10 @@ impl Runner {
             } else {
                 Duration::from_secs(3600)
             };
+            let Some(changes) = window.commands(wait) else {
+                return;
+            };
             let mut step = false;
-            let mut changes = Vec::new();
-            match inbox.recv_timeout(wait) {
-                Ok(first) => {
-                    changes.push(first);
-                    changes.extend(inbox.try_iter());
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
             let changed = !changes.is_empty();
             for command in latest_only(changes) {
                 step |= command == Command::Step;
@@ -248,8 +311,10 @@ impl Runner {
                     .description
                     .frame
                     .min(LONGEST * self.speed.max(0.01));
-                samples.extend(self.step(dt));
-                let pause = f64::from(dt / self.speed.max(1e-3));
+                let before = self.built.world.time();
+                samples.extend(self.step(dt, &mut window));
+                let made = self.built.world.time() - before;
+                let pause = made / f64::from(self.speed.max(1e-3));
                 if now.saturating_duration_since(due).as_secs_f64() > LATE {
                     due = now;
                 }
@@ -257,12 +322,7 @@ impl Runner {
             } else if !changed {
                 continue;
             }
-            {
-                let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                held.published = self.published();
-                held.samples.extend(samples);
-            }
-            wake();
+            window.publish(self.published(), samples);
         }
     }
 
@@ -277,13 +337,23 @@ impl Runner {
         }
     }
 
-    /// Makes a step of `dt` seconds. One that fails pauses the scene.
-    fn step(&mut self, dt: f32) -> Option<Sample> {
+    /// Makes a step of `dt` seconds. One that fails pauses the scene. While one takes longer
+    /// than a picture, the window sees every sub-step, and commands end it.
+    fn step(&mut self, dt: f32, window: &mut Window<impl Fn() + Send>) -> Option<Sample> {
         let clock = Instant::now();
-        let outcome = self.hand.step(&mut self.built, dt);
+        let (stage, mut shown) = (&mut self.stage, clock);
+        let outcome = self.hand.step(&mut self.built, dt, |world| {
+            if shown.elapsed() < PICTURE {
+                return true;
+            }
+            shown = Instant::now();
+            window.show(Arc::new(stage.take(world)));
+            !window.is_waiting()
+        });
         let wall = clock.elapsed().as_secs_f64();
         self.step_ms = 1e3 * wall;
-        let rate = f64::from(dt) / wall.max(f64::from(dt / self.speed.max(1e-3)));
+        let made = *outcome.as_ref().unwrap_or(&dt);
+        let rate = f64::from(made) / wall.max(f64::from(made / self.speed.max(1e-3)));
         self.rate = if self.rate > 0.0 {
             0.9 * self.rate + 0.1 * rate
         } else {
@@ -294,7 +364,7 @@ impl Runner {
             self.message = Some(format!("{e}\nThe scene has stopped; reset it to go on."));
             return None;
         }
-        self.snapshot = Arc::new(self.stage.take(&self.built));
+        self.snapshot = Arc::new(self.stage.take(&self.built.world));
         let spent = self.built.world.timers().since(&self.timers);
         self.timers = *self.built.world.timers();
         let totals = self.built.world.totals();
@@ -372,7 +442,7 @@ impl Runner {
             next.speed_range = old.speed_range;
             self.setup = Arc::new(next);
             self.message = None;
-            self.snapshot = Arc::new(self.stage.take(&self.built));
+            self.snapshot = Arc::new(self.stage.take(&self.built.world));
             return;
         }
         let parameter = old.parameters.iter().find(|p| p.key == key);
@@ -405,7 +475,7 @@ impl Runner {
         self.numbers += u64::from(another);
         self.timers = *built.world.timers();
         self.built = built;
-        self.snapshot = Arc::new(self.stage.take(&self.built));
+        self.snapshot = Arc::new(self.stage.take(&self.built.world));
         self.setup = Arc::new(setup(scene, &self.built, &self.stage, self.numbers));
         self.message = None;
     }
@@ -446,4 +516,48 @@ fn latest_only(commands: Vec<Command>) -> Vec<Command> {
 /// The direction of gravity, turned by a drag over the screen.
 pub fn turned(gravity: Vec3, axis: Vec3, angle: f32) -> Vec3 {
     glam::Quat::from_axis_angle(axis.normalize_or(Vec3::Z), angle) * gravity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoFiles;
+
+    impl StateFiles for NoFiles {
+        fn save(&self, _: &Path, _: &Scene, _: &World) -> Result<(), String> {
+            Err("no files here".into())
+        }
+
+        fn load(&self, _: &Path) -> Result<(Scene, Built), String> {
+            Err("no files here".into())
+        }
+    }
+
+    /// A step of many short sub-steps of many particles takes far longer than a picture: the
+    /// window sees moments of it that no step ends at, and a command ends it.
+    #[test]
+    fn slow_steps_are_shown_while_they_go_on_and_end_by_commands() {
+        let settings = ["fluid.0.spacing=0.0016".into(), "step.cfl=0.2".into()];
+        let scene = Scene::open("vessel", &settings).unwrap();
+        let step = f64::from(LONGEST.min(scene.description.frame));
+        let built = scene.build().unwrap();
+        let simulation = Simulation::start(scene, built, true, Box::new(NoFiles), || {});
+        let within = |time: f64| (time / step - (time / step).round()).abs() > 0.01;
+        let patience = Instant::now() + Duration::from_secs(60);
+        let mut seen = 0;
+        while seen < 2 && Instant::now() < patience {
+            let time = simulation.latest().snapshot.time;
+            seen += u32::from(within(time));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(seen, 2);
+        simulation.send(Command::Play(false));
+        let mut paused = simulation.latest();
+        while paused.playing && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+            paused = simulation.latest();
+        }
+        assert!(!paused.playing);
+    }
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use pliant::math::{Aabb, XyzVec};
+use pliant::observe::Coating;
 use pliant::scene::description::{Colouring, Shape};
 use pliant::scene::{Built, Scene};
 use pliant::world::{Matter, PointsView};
+use pliant::{Handle, Obstacle, World};
 use pliant_render::xray::coefficients;
 use pliant_render::{Camera, Colour, ColourMap};
 
@@ -196,6 +198,9 @@ impl Snapshot {
 pub struct Stage {
     materials: Vec<Material>,
     walls: Vec<WallLook>,
+    /// The obstacles with their opacity, and the films on them (see [`Built`]).
+    obstacles: Vec<(Handle<Obstacle>, f32)>,
+    coatings: Vec<(usize, Handle<Coating>)>,
     /// Box around everything at the start.
     pub bounds: Aabb,
     /// Speed in m/s at the end of the colour scale.
@@ -251,6 +256,8 @@ impl Stage {
                 .iter()
                 .map(|o| wall(&o.shape))
                 .collect(),
+            obstacles: built.obstacles.clone(),
+            coatings: built.coatings.clone(),
             bounds,
             speed_range: description
                 .camera
@@ -273,9 +280,8 @@ impl Stage {
     }
 
     /// Takes a snapshot.
-    pub fn take(&mut self, built: &Built) -> Snapshot {
+    pub fn take(&mut self, world: &World) -> Snapshot {
         self.number += 1;
-        let world = &built.world;
         let mut clouds = Vec::new();
         let mut bodies = Vec::new();
         for matter in world.matter() {
@@ -292,7 +298,7 @@ impl Stage {
             time: world.time(),
             clouds,
             bodies,
-            walls: self.walls(built),
+            walls: self.walls(world),
             floor: planes.filter(|(n, _)| n.y > 0.99).map(|(_, h)| h).last(),
             gravity: world.gravity,
             bounds: self.bounds,
@@ -333,10 +339,10 @@ impl Stage {
         }
     }
 
-    fn walls(&mut self, built: &Built) -> Vec<Wall> {
+    fn walls(&mut self, world: &World) -> Vec<Wall> {
         let mut walls = Vec::new();
-        for (i, ((handle, opacity), look)) in built.obstacles.iter().zip(&self.walls).enumerate() {
-            let Some(obstacle) = built.world.obstacle(*handle) else {
+        for (i, ((handle, opacity), look)) in self.obstacles.iter().zip(&self.walls).enumerate() {
+            let Some(obstacle) = world.obstacle(*handle) else {
                 continue;
             };
             let mesh = match self.still.get(&i) {
@@ -350,8 +356,8 @@ impl Stage {
                     mesh
                 }
             };
-            let coating = built.coatings.iter().find(|(k, _)| *k == i);
-            let coating = coating.and_then(|(_, handle)| built.world.coating(*handle));
+            let coating = self.coatings.iter().find(|(k, _)| *k == i);
+            let coating = coating.and_then(|(_, handle)| world.coating(*handle));
             let full = coating.map_or(0.0, |c| c.settings().film);
             walls.push(Wall {
                 mesh,

@@ -4,7 +4,7 @@ use glam::Vec3;
 use pliant::fluid::NewParticle;
 use pliant::scene::Built;
 use pliant::solid::Blade;
-use pliant::{Action, Field, Region, StepError, Stroke};
+use pliant::{Action, Field, Region, StepError, Stroke, World};
 
 /// How fast matter in the hand takes up its speed, in 1/s.
 const GRIP: f32 = 40.0;
@@ -65,8 +65,14 @@ impl Hand {
     }
 
     /// One step of the world with the hand in it. The hand's fields and blades last only
-    /// as long as the step: the world is as the scene made it whenever it is saved.
-    pub fn step(&mut self, built: &mut Built, dt: f32) -> Result<(), StepError> {
+    /// as long as the step: the world is as the scene made it whenever it is saved. Returns
+    /// the seconds made, which are less than `dt` if `go_on` has ended the step.
+    pub fn step(
+        &mut self,
+        built: &mut Built,
+        dt: f32,
+        mut go_on: impl FnMut(&World) -> bool + Send,
+    ) -> Result<f32, StepError> {
         let mut fields = Vec::new();
         if let Some(touch) = self.touch {
             let gravity = built.world.gravity;
@@ -112,14 +118,20 @@ impl Hand {
                 })
             })
             .collect();
-        let outcome = built.world.step(dt);
+        // A cut is made to its end.
+        let cuts = !strokes.is_empty();
+        let outcome = built.world.step_while(dt, |world| go_on(world) || cuts);
         for handle in handles {
             built.world.remove_field(handle);
         }
         for handle in strokes {
             built.world.remove_stroke(handle);
         }
-        outcome.map(|_| ())
+        let made = outcome?.length;
+        if let Some(touch) = self.touch.filter(|t| t.deed == Deed::Pour) {
+            self.poured -= touch.speed * (dt - made);
+        }
+        Ok(made)
     }
 
     /// Lets discs of particles go, one spacing after the other.
@@ -209,7 +221,7 @@ shape = { box = { min = [0, 0, 0], max = [0.4, 0.8, 0.2] } }
                 direction: Vec3::NEG_Z,
                 speed: 0.0,
             }));
-            hand.step(&mut built, 0.02).unwrap();
+            hand.step(&mut built, 0.02, |_| true).unwrap();
         }
         assert!(mean_height(&built) > before + 0.05);
         hand.touch(None);
@@ -244,7 +256,7 @@ model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
         let mut built = scene.unwrap().build().unwrap();
         let mut hand = Hand::default();
         let before = built.world.point_count();
-        hand.step(&mut built, 0.01).unwrap();
+        hand.step(&mut built, 0.01, |_| true).unwrap();
         assert_eq!(built.world.point_count(), before);
         // Edges along z, drawn down through the middle.
         let edge = |y: f32| [Vec3::new(0.003, y, -1.0), Vec3::new(0.003, y, 1.0)];
@@ -252,11 +264,38 @@ model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
             from: edge(1.0),
             to: edge(0.0),
         });
-        hand.step(&mut built, 0.01).unwrap();
+        hand.step(&mut built, 0.01, |_| true).unwrap();
         let opened = built.world.point_count();
         assert!(opened > before + 20, "{before} {opened}");
-        hand.step(&mut built, 0.01).unwrap();
+        hand.step(&mut built, 0.01, |_| true).unwrap();
         assert_eq!(built.world.point_count(), opened);
+    }
+
+    /// However often the step is ended by other commands, as much is poured per second.
+    #[test]
+    fn steps_that_end_early_pour_no_more() {
+        let mut added = Vec::new();
+        for early in [false, true] {
+            let mut built = tank();
+            let before = built.world.point_count();
+            let mut hand = Hand::default();
+            hand.touch(Some(Touch {
+                deed: Deed::Pour,
+                place: Vec3::new(0.2, 0.6, 0.1),
+                radius: 0.08,
+                direction: Vec3::NEG_Y,
+                speed: 1.0,
+            }));
+            let mut steps = 0;
+            while built.world.time() < 0.3 {
+                let made = hand.step(&mut built, 0.05, |_| !early).unwrap();
+                assert!(made <= 0.05);
+                steps += 1;
+            }
+            assert_eq!(early, steps > 6, "{steps}");
+            added.push(built.world.point_count() - before);
+        }
+        assert!(added[0].abs_diff(added[1]) <= 15, "{added:?}");
     }
 
     #[test]
@@ -272,7 +311,7 @@ model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
             speed: 1.0,
         }));
         for _ in 0..20 {
-            hand.step(&mut built, 0.01).unwrap();
+            hand.step(&mut built, 0.01, |_| true).unwrap();
         }
         let fluid = built.world.fluids().next().unwrap();
         let added = fluid.len() - before;

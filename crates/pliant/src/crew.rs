@@ -288,6 +288,21 @@ pub(crate) trait Spread: IndexedParallelIterator {
 
 impl<I: IndexedParallelIterator> Spread for I {}
 
+/// Numbers that one thread fills or copies at a time.
+const LONG: usize = 4096;
+
+/// Fills an array, by all threads if it is long.
+pub(crate) fn fill<T: Copy + Send + Sync>(a: &mut [T], value: T) {
+    a.par_chunks_mut(LONG).spread(|a| a.fill(value));
+}
+
+/// Copies an array of the same length, by all threads if it is long.
+pub(crate) fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T]) {
+    (to.par_chunks_mut(LONG), from.par_chunks(LONG))
+        .into_par_iter()
+        .spread(|(to, from)| to.copy_from_slice(from));
+}
+
 /// The crew that the loops of this thread belong to.
 fn current<'a>() -> Option<&'a Crew> {
     // SAFETY: the pointer is that of a crew whose `OnDuty` lives on this thread's stack, below

@@ -122,7 +122,7 @@ pub(crate) trait Lanes: Copy {
         (values, indices): (&mut [f32], &mut [u32]),
         mut i: usize,
     ) -> usize {
-        let [x, y, z] = place.to_array().map(|v| self.splat(v));
+        let [x, y, z] = vectors::splat(self, place);
         let reach = self.splat(reach);
         for j in range.clone().step_by(WIDTH) {
             // SAFETY: the caller's promise.

@@ -33,14 +33,37 @@ const UNSEEN: f32 = 0.2;
 impl World {
     /// Moves everything by `dt` seconds, in as many sub-steps as stability asks for.
     pub fn step(&mut self, dt: f32) -> Result<StepReport, StepError> {
+        self.step_while(dt, |_| true)
+    }
+
+    /// The same, but between sub-steps `go_on` sees the world, and ends the step where it is by
+    /// being false: a world that is slower than real time can so be shown while it moves, and
+    /// what a user does takes effect at once. A step that is not ended early is that of
+    /// [`World::step`] to the bit.
+    ///
+    /// ```
+    /// # use pliant::World;
+    /// let mut world = World::new();
+    /// world.step_while(1.0 / 60.0, |world| world.time() < 0.01)?;
+    /// # Ok::<(), pliant::StepError>(())
+    /// ```
+    pub fn step_while(
+        &mut self,
+        dt: f32,
+        mut go_on: impl FnMut(&World) -> bool + Send,
+    ) -> Result<StepReport, StepError> {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(StepError::BadStep { dt });
         }
         self.settings.check()?;
-        with_crew(|| self.advance(dt))
+        with_crew(|| self.advance(dt, &mut go_on))
     }
 
-    fn advance(&mut self, dt: f32) -> Result<StepReport, StepError> {
+    fn advance(
+        &mut self,
+        dt: f32,
+        go_on: &mut dyn FnMut(&World) -> bool,
+    ) -> Result<StepReport, StepError> {
         self.prepare();
         self.obstacle_impulse.clear();
         self.impulse_log.clear();
@@ -51,6 +74,7 @@ impl World {
         self.observe_start(dt);
         let start = self.time;
         let mut report = StepReport {
+            length: dt,
             substeps: 0,
             smallest_dt: dt,
             limit: StepLimit::Frame,
@@ -99,6 +123,11 @@ impl World {
             self.time = end;
             let impulses = self.obstacle_impulse.iter().map(|j| j.as_vec3());
             self.impulse_log.push((end, impulses.collect()));
+            if left > 0.0 && !go_on(self) {
+                report.length = (end - start) as f32;
+                self.shorten_step(report.length);
+                break;
+            }
         }
         let mut timers = self.timers;
         timers.time(Stage::Observe, || {
@@ -108,6 +137,12 @@ impl World {
         self.timers = timers;
         self.steps += 1;
         Ok(report)
+    }
+
+    /// The step ends early: what is measured per second of it must know.
+    fn shorten_step(&mut self, length: f32) {
+        self.last_step = length;
+        self.observe_length(length);
     }
 
     /// What must be known before the first sub-step.

@@ -10,6 +10,8 @@ use crate::world::StepSettings;
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
+    /// Seconds made: those asked for, or less if the step was ended early.
+    pub length: f32,
     /// Number of sub-steps.
     pub substeps: u32,
     /// Shortest sub-step in seconds.

@@ -12,6 +12,7 @@ use pliant::{Fill, FluidSettings, Material, Obstacle, Region, World};
 use serde::Serialize;
 
 use super::sph::median;
+use super::splishsplash;
 use crate::cli::BenchArgs;
 use crate::error::CliError;
 use crate::report::Report;
@@ -38,8 +39,26 @@ struct Row {
     leaked: usize,
 }
 
+/// How often we and the peer run in turn.
+const ROUNDS: usize = 3;
+
+/// How many times as fast as the peer, by medians: with its mean time from step to step, and
+/// with that of its own timer around a step.
+#[derive(Serialize)]
+struct Comparison {
+    particles: usize,
+    ms_per_step: f64,
+    peer_ms_per_step: f64,
+    peer_own_clock_ms: f64,
+    times_as_fast: f64,
+    times_by_its_clock: f64,
+}
+
 /// Measures 1 m³ of water collapsing in a tank of 4 x 3 x 1.5 m.
 pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
+    if args.peer {
+        return beside_peer(args.particles.unwrap_or(59_319), args.quick, out);
+    }
     out.table(
         "Dam break: incompressible",
         "1 m³ of water collapses in a tank of 4 x 3 x 1.5 m (DFSPH, mean density error 0.05 %, \
@@ -69,6 +88,54 @@ pub fn bench(args: &BenchArgs, out: &mut Report) -> Result<(), CliError> {
             stages.join(", ")
         ));
     }
+    Ok(())
+}
+
+/// Runs us and SPlisHSPlasH in turn: the same tank, block, number of particles, step and
+/// tolerances.
+fn beside_peer(particles: usize, quick: bool, out: &mut Report) -> Result<(), CliError> {
+    out.table(
+        "Dam break: beside SPlisHSPlasH",
+        "The same tank, block, number of particles, step and tolerances, in turn: ms_per_step is \
+         the mean from step to step, own_clock_ms what its timer around a step says. Its \
+         tolerance holds for the mean compression, ours for that and for the mean room made by \
+         pressure that is not needed any more.",
+    );
+    let edge = (particles as f64).cbrt().round().max(2.0);
+    let step = f64::from(SUBSTEP) * 39.0 / edge;
+    let (mut own, mut waited, mut clocks) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=if quick { 1 } else { ROUNDS } {
+        let (row, _) = measure(particles, usize::MAX)?;
+        out.row(
+            &[("bench", "dam-break"), ("case", &format!("pliant {round}"))],
+            &splishsplash::PeerRow {
+                particles: row.particles,
+                substeps: row.substeps,
+                ms_per_step: row.ms_per_step,
+                own_clock_ms: row.ms_per_step,
+                iterations: row.iterations,
+            },
+        );
+        own.push(row.ms_per_step);
+        let peer = splishsplash::run(edge, step, DURATION.into())?;
+        let case = format!("splishsplash {round}");
+        out.row(&[("bench", "dam-break"), ("case", &case)], &peer);
+        waited.push(peer.ms_per_step);
+        clocks.push(peer.own_clock_ms);
+    }
+    let (own, waited, clock) = (median(&own), median(&waited), median(&clocks));
+    out.end();
+    out.row(
+        &[("bench", "dam-break"), ("case", "medians")],
+        &Comparison {
+            particles,
+            ms_per_step: own,
+            peer_ms_per_step: waited,
+            peer_own_clock_ms: clock,
+            times_as_fast: waited / own,
+            times_by_its_clock: clock / own,
+        },
+    );
     Ok(())
 }
 

@@ -14,6 +14,7 @@ mod parry;
 mod peak;
 mod soft;
 mod sph;
+mod splishsplash;
 mod springs;
 mod surface;
 
@@ -49,6 +50,11 @@ pub fn run(args: &BenchArgs, report: &mut Report) -> Result<ExitCode, CliError> 
             args.name.as_deref().unwrap_or_default(),
             known.join(", ")
         )));
+    }
+    if args.peer && args.name.as_deref() != Some("dam-break") {
+        return Err(CliError::Usage(
+            "--peer is for the benchmark `dam-break`".into(),
+        ));
     }
     report.page(
         "Benchmarks",

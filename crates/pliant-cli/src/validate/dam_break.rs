@@ -34,6 +34,9 @@ pub(super) const CASE: Case = Case {
 /// experiment's points.
 const TOLERANCE: f64 = 0.10;
 
+/// The error must fall with the resolution.
+const CONVERGENCE: f64 = 1.0;
+
 /// (T, Z) for a = 2.25 inches (Phil. Trans. R. Soc. A 244, 312-324).
 const WIDE: [(f64, f64); 6] = [
     (0.832, 1.217),
@@ -73,6 +76,7 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
     ];
     let exact = IdealColumn::new(24).front(END);
     let scatter = rms(&NARROW, &WIDE);
+    let (mut with_start, mut without_friction) = (Vec::new(), Vec::new());
     for columns in [16, 32] {
         let across = format!("{columns} particles across a");
         let mut row = |what: &str, error: f64, tolerance: f64| {
@@ -83,18 +87,25 @@ fn run(args: &ValidateArgs) -> Result<Vec<Row>, CliError> {
         row("surge front", rms(&WIDE, &water), TOLERANCE);
         let (late, error) = fitted(&WIDE, &water);
         row(&format!("started {late:.2} later"), error, scatter);
+        with_start.push(error);
         let ideal = surge_front(columns, Walls::Slip)?;
         let points = WIDE.map(|(t, _)| (t, interpolate(&exact, t).unwrap_or(f64::NAN)));
-        row(
-            "ideal liquid against its exact front",
-            rms(&points, &ideal),
-            scatter,
-        );
+        let error = rms(&points, &ideal);
+        row("ideal liquid against its exact front", error, scatter);
+        without_friction.push(error);
         series.push(Series::line(format!("pliant, a / {columns}"), water));
         series.push(Series::line(
             format!("pliant, no friction, a / {columns}"),
             ideal,
         ));
+    }
+    for (what, errors) in [
+        ("with its own start", with_start),
+        ("ideal liquid against its exact front", without_friction),
+    ] {
+        let ratio = errors[1] / errors[0];
+        let quantity = format!("{what}: error, 32 across / 16 across");
+        rows.push(Row::with_error(quantity, ratio, 0.0, ratio, CONVERGENCE));
     }
     series.push(Series::line("exact, ideal liquid", exact));
     rows.push(Row::with_error(

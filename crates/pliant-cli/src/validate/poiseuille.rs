@@ -22,7 +22,9 @@ pub(super) const CASE: Case = Case {
             instead of 0.7 %), and the pressure is solved exactly enough that what is left \
             undone does not drive the ends apart. Last, a liquid that thins with shear (Carreau, \
             ten times thinner at high shear) in the same channel, against the same equation \
-            solved on a fine grid.",
+            solved on a fine grid. Its error did not fall with the resolution (1.63 % at both) as \
+            long as viscosity was solved for to a share of the velocities: in a flow that is nearly \
+            steady, what each sub-step leaves undone must be small beside what it changes.",
     run,
 };
 
@@ -75,20 +77,28 @@ fn run(_: &ValidateArgs) -> Result<Vec<Row>, CliError> {
         }
         last.push(errors);
     }
-    for (k, time) in TIMES.iter().enumerate() {
-        let ratio = last[1][k] / last[0][k];
-        let quantity = format!("error at {time} a²/ν, 20 across / 10 across");
-        rows.push(Row::with_error(quantity, ratio, 0.0, ratio, CONVERGENCE));
-    }
+    rows.extend(falls("error", &last));
     let thinning = ThinningFlow::at_all_times();
+    last.clear();
     for (across, tolerance) in TOLERANCES {
         let errors = errors(across, Some(THINNING), |y, t| thinning.exact(y, t))?;
         for (time, error) in TIMES.iter().zip(&errors) {
             let quantity = format!("thinning, profile at {time} a²/ν, L2 error, {across} across");
             rows.push(Row::with_error(quantity, *error, 0.0, *error, tolerance));
         }
+        last.push(errors);
     }
+    rows.extend(falls("thinning, error", &last));
     Ok(rows)
+}
+
+/// By how much errors with 20 particles across are below those with 10, at all times.
+fn falls<'a>(what: &'a str, errors: &'a [Vec<f64>]) -> impl Iterator<Item = Row> + 'a {
+    TIMES.iter().enumerate().map(move |(k, time)| {
+        let ratio = errors[1][k] / errors[0][k];
+        let quantity = format!("{what} at {time} a²/ν, 20 across / 10 across");
+        Row::with_error(quantity, ratio, 0.0, ratio, CONVERGENCE)
+    })
 }
 
 /// L2 errors of the profile at all times, against velocity by height and time.

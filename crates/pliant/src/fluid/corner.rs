@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::CHUNK;
 use super::walls::{MOST_WALLS, Mirror, Walls};
 use crate::crew::Spread;
-use crate::simd::vectors::{Three, dot};
+use crate::simd::vectors::{Three, dot, pick, splat};
 use crate::simd::{Lanes, WIDTH};
 
 /// Cosine between the normals that two particles see, below which they do not stand
@@ -160,8 +160,11 @@ impl Faces {
         near: &[u32; WIDTH],
     ) -> [Shared<L>; MOST_WALLS] {
         let (zero, half, least) = (l.splat(0.0), l.splat(0.5), l.splat(SAME_WALL));
-        let of = near.map(|j| self.of[j as usize]);
-        let most = of.iter().fold(0, |most, of| most.max(of % 4)) as usize;
+        let of = pick(&self.of, near);
+        let mut most = 0;
+        for of in of {
+            most = most.max(of as usize % 4);
+        }
         let none = Eight::<L> {
             normal: [zero; 3],
             distance: zero,
@@ -176,14 +179,19 @@ impl Faces {
         let mut back = [zero; MOST_WALLS];
         for b in 0..most.min(MOST_WALLS) {
             let place = b as u32;
-            let at = of.map(|of| if place < of % 4 { of / 4 + place } else { 0 });
+            let mut at = [0; WIDTH];
+            for (at, of) in at.iter_mut().zip(of) {
+                if place < of % 4 {
+                    *at = of / 4 + place;
+                }
+            }
             // SAFETY: all faces are in the list.
             others[b] = unsafe { self.gather(l, &at) };
             let (mut best, mut likest) = (least, zero);
             for (a, face) in own.iter().enumerate().take(MOST_WALLS) {
                 let off = l.sub(others[b].obstacle, l.splat(face.obstacle));
                 let same = l.less(l.mul(off, off), half);
-                let normal = face.normal().to_array().map(|n| l.splat(n));
+                let normal = splat(l, face.normal());
                 alike[a][b] = l.keep(dot(l, others[b].normal, normal), same);
                 let better = l.less(best, alike[a][b]);
                 best = l.select(alike[a][b], best, better);

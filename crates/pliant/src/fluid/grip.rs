@@ -17,7 +17,7 @@ use super::incompressible::Incompressible;
 use super::pairs::{ChunkPairs, apart};
 use super::walls::{ChunkWalls, Mirror, Walls};
 use crate::crew::Spread;
-use crate::simd::vectors::{Three, dot, scale, splat, sub};
+use crate::simd::vectors::{Three, dot, pick, scale, splat, sub};
 use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// No wall is so curved that its grip is less than the first or more than the second of
@@ -194,12 +194,14 @@ impl Around<'_> {
         for (near, weight) in pairs.friction_blocks_of(i % CHUNK) {
             // SAFETY: neighbours are numbers of particles.
             let mut there = unsafe { l.gather_vectors(&self.fronts.normal, near) };
-            let tags = near.map(|j| self.fronts.tag[j as usize]);
-            let of_it = |k| f32::from(u8::from(tags[k] & !MORE == mirror.obstacle));
-            let of_it = l.less(zero, l.numbers(&std::array::from_fn(of_it)));
+            let (mut of_it, mut more) = ([0.0; WIDTH], 0);
+            for (k, tag) in pick(&self.fronts.tag, near).into_iter().enumerate() {
+                of_it[k] = f32::from(u8::from(tag & !MORE == mirror.obstacle));
+                more |= (tag >> 31) << k;
+            }
+            let of_it = l.less(zero, l.numbers(&of_it));
             let alike = l.less(l.splat(SAME_WALL), dot(l, upwards, there));
             let mut same = l.and(of_it, alike);
-            let more = (0..WIDTH).fold(0, |bits, k| bits | (tags[k] >> 31) << k);
             let open = more & !l.bits(same);
             if open != 0 {
                 (there, same) = self.look_on(l, mirror, near, open, (there, same));

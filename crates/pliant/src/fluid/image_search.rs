@@ -237,7 +237,12 @@ impl ChunkImages {
             self.push_eight(&images, l.bits(seen));
         }
         // The particle itself is no neighbour.
-        let pairs = near.map(|j| if j as usize == i { 0.0 } else { 1.0 });
+        let mut pairs = [1.0; WIDTH];
+        for (pair, &j) in pairs.iter_mut().zip(near) {
+            if j as usize == i {
+                *pair = 0.0;
+            }
+        }
         let both = sub(l, others, scale(l, d, l.mul(two, direct)));
         let squares = l.mul(dot(l, others, both), l.numbers(&pairs));
         added.squares = l.add(added.squares, squares);

@@ -38,7 +38,7 @@ use super::walls::Walls;
 use super::yielding::Yielding;
 use super::{CHUNK, LEAST};
 use crate::coupling::Bodies;
-use crate::crew::Spread;
+use crate::crew::{Spread, copy, fill};
 use crate::math::{Xyz, XyzVec};
 use crate::simd::Row;
 use crate::space::CellGrid;
@@ -312,9 +312,9 @@ impl Incompressible {
         // Velocities that are free of divergence already are left as they are: pressure
         // left over from the last sub-step would drive them apart.
         if goal == Goal::Divergence {
-            pressure.fill(0.0);
+            fill(pressure, 0.0);
         }
-        self.change.copy_from_slice(&pressure[..n]);
+        copy(&mut self.change, &pressure[..n]);
         let mut rigid = std::mem::take(&mut self.rigid_diagonal);
         let diagonal = &mut self.inverse_diagonal;
         self.yielding
@@ -331,15 +331,15 @@ impl Incompressible {
             }
             Goal::Divergence => {
                 self.note_motion();
-                self.due.clear();
                 self.due.resize(n, 0.0);
+                fill(&mut self.due, 0.0);
                 let scale = (dt, self.volume);
                 self.yielding
                     .answer(&self.change, scale, inverse_density, bodies);
             }
         }
         for a in [&mut self.direction, &mut self.excess, &mut self.answer] {
-            a.fill(0.0);
+            fill(a, 0.0);
         }
         let mut solved = Solved::default();
         let mut last = None;
@@ -364,10 +364,11 @@ impl Incompressible {
 
     /// Finds how much of the compression that there is goes in this sub-step.
     fn find_due(&mut self, correction: f32, dt: f32) {
-        self.due.clear();
-        let compression = self.fullness.iter().map(|f| f - 1.0);
-        self.due
-            .extend(compression.map(|c| corrected(c, correction, dt)));
+        self.due.resize(self.fullness.len(), 0.0);
+        (&mut self.due, &self.fullness)
+            .into_par_iter()
+            .with_min_len(LEAST)
+            .spread(|(due, fullness)| *due = corrected(fullness - 1.0, correction, dt));
         for i in self.yielding.squeezed() {
             self.due[i] = self.due[i].min(SQUEEZED);
         }
@@ -467,7 +468,7 @@ impl Incompressible {
 
     /// Lets the first guess of the solve for the density act before that begins.
     pub(super) fn expect(&mut self, dt: f32, pressure: &[f32], inverse_density: &[f32]) {
-        self.change.copy_from_slice(pressure);
+        copy(&mut self.change, pressure);
         self.push(dt, inverse_density);
         self.expected = true;
     }
@@ -548,6 +549,9 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .spread(|(c, (walls, images))| {
+                if walls.is_open() {
+                    return;
+                }
                 for k in 0..walls.len() {
                     let i = c * CHUNK + k;
                     let seen = images.of(k);

@@ -38,7 +38,7 @@ use super::viscosity::{Budget, STIFFEST, ViscositySolver};
 use super::walls::{Mirror, Walls};
 use super::{CHUNK, LEAST};
 use crate::coupling::Bodies;
-use crate::crew::Spread;
+use crate::crew::{Spread, copy, fill};
 use crate::simd::vectors::{dot, splat};
 use crate::simd::{Lanes, WIDTH, dispatch};
 
@@ -56,6 +56,7 @@ const SHARE: f32 = 0.01;
 /// What is sought is a motion that does not overshoot, not an exact one.
 const BUDGET: Budget = Budget {
     tolerance: 5e-3,
+    share: 1.0,
     iterations: 6,
 };
 
@@ -85,28 +86,11 @@ impl Incompressible {
         if !self.overshoots(dt, pressure, viscosity, inverse_density) {
             return;
         }
-        let damping = self.damping(dt);
-        let mut softer = vec![0.0; viscosity.len()];
-        (&mut softer, viscosity, inverse_density)
-            .into_par_iter()
-            .with_min_len(LEAST)
-            .spread(|(softer, mu, inverse)| *softer = 1.0 / (1.0 + damping * mu * inverse));
-        let softer = &softer[..];
-        let scale = self.swing(dt);
-        let swings = pressure.iter().zip(inverse_density).zip(softer);
-        let deep = swings.map(|((p, inverse), softer)| {
-            // Held particles are there for those that are deep.
-            *inverse == 0.0 || scale * p * inverse * softer > SHALLOW * SWINGS * SWINGS
-        });
-        self.viscosity.deep.clear();
-        self.viscosity.deep.extend(deep);
+        self.viscosity.restoring = true;
+        self.find_pulls(dt, pressure, viscosity, inverse_density);
         self.find_strains(Whom::Deep);
         let (x, v, strains, kernel) = (&self.x[..], &self.v[..], &self.strains[..], self.kernel);
-        let known = pressure.iter().zip(softer).zip(&self.viscosity.deep);
-        let pulls: Vec<Vec3A> = known
-            .map(|((&p, &softer), &deep)| Vec3A::new(p, softer, f32::from(deep)))
-            .collect();
-        let pulls = &pulls[..];
+        let pulls = std::mem::take(&mut self.viscosity.pulls);
         let chunks = self.pairs.chunks.par_iter_mut().enumerate();
         chunks.spread(|(c, pairs)| {
             let springs = Springs {
@@ -114,25 +98,24 @@ impl Incompressible {
                 x,
                 v,
                 strains,
-                pulls,
+                pulls: &pulls,
                 kernel,
                 scale: dt * dt,
             };
             springs.weigh(pairs);
         });
-        self.brace(dt, (pressure, softer), walls, bodies);
+        self.brace(dt, &pulls, walls, bodies);
         let s = &mut self.viscosity;
-        s.grip.clear();
         s.grip.resize(pressure.len(), 0.0);
+        fill(&mut s.grip, 0.0);
         s.image.resize(pressure.len(), Vec3A::ZERO);
         // Steps of forces over masses keep both momenta, however few are made; the
         // diagonal would not.
-        s.inverse_diagonal.clear();
-        s.inverse_diagonal.extend_from_slice(inverse_density);
+        s.inverse_diagonal.resize(pressure.len(), 0.0);
+        copy(&mut s.inverse_diagonal, inverse_density);
         let pulled = self.friction_on_held(&self.v, |_, _| 1.0);
         let s = &mut self.viscosity;
-        let walled = |i: &usize| !walls.of(*i).is_empty() && inverse_density[*i] > 0.0;
-        let braced = (0..pressure.len()).filter(walled);
+        let braced = walls.particles().filter(|i| inverse_density[*i] > 0.0);
         s.books
             .begin(&self.v, braced, (&self.held.particles, pulled));
         self.conjugate_gradients(inverse_density, BUDGET);
@@ -141,24 +124,41 @@ impl Incompressible {
         s.books.note(dt, inverse_density, walls, |i, mirror| {
             let holds = s.deep[i] && bodies.of(mirror.obstacle).is_none();
             let scale = if holds { dt * dt } else { 0.0 };
-            let scale = scale * softer[i] * pressure[i];
+            let scale = scale * pulls[i].y * pulls[i].x;
             scale * wall_stiffness(mirror, &kernel, volume)
         });
         self.held.give(f64::from(volume) * s.books.held());
         s.books.end();
-        s.bracing.clear();
-        s.deep.clear();
+        s.restoring = false;
+        s.pulls = pulls;
+    }
+
+    /// Finds which particles are deep, and what their springs pull with.
+    fn find_pulls(
+        &mut self,
+        dt: f32,
+        pressure: &[f32],
+        viscosity: &[f32],
+        inverse_density: &[f32],
+    ) {
+        let (swing, damping) = (self.swing(dt), self.damping(dt));
+        let ViscositySolver { deep, pulls, .. } = &mut self.viscosity;
+        deep.resize(pressure.len(), false);
+        pulls.resize(pressure.len(), Vec3A::ZERO);
+        (deep, pulls, pressure, viscosity, inverse_density)
+            .into_par_iter()
+            .with_min_len(LEAST)
+            .spread(|(deep, pull, &p, mu, &inverse)| {
+                let softer = 1.0 / (1.0 + damping * mu * inverse);
+                // Held particles are there for those that are deep.
+                *deep = inverse == 0.0 || swing * p * inverse * softer > SHALLOW * SWINGS * SWINGS;
+                *pull = Vec3A::new(p, softer, f32::from(*deep));
+            });
     }
 
     /// Finds how hard walls hold particles in their places. Bodies would have to be held in
     /// return, so they do not hold.
-    fn brace(
-        &mut self,
-        dt: f32,
-        (pressure, softer): (&[f32], &[f32]),
-        walls: &Walls,
-        bodies: &Bodies,
-    ) {
+    fn brace(&mut self, dt: f32, pulls: &[Vec3A], walls: &Walls, bodies: &Bodies) {
         let (kernel, volume) = (self.kernel, self.volume);
         let ViscositySolver {
             bracing,
@@ -166,10 +166,8 @@ impl Incompressible {
             deep,
             ..
         } = &mut self.viscosity;
-        let n = pressure.len();
-        bracing.clear();
+        let n = pulls.len();
         bracing.resize(n, Symmetric::default());
-        drive.clear();
         drive.resize(n, Vec3A::ZERO);
         (
             bracing.par_chunks_mut(CHUNK),
@@ -179,9 +177,14 @@ impl Incompressible {
             .into_par_iter()
             .enumerate()
             .spread(|(c, (bracing, drive, walls))| {
+                bracing.fill(Symmetric::default());
+                drive.fill(Vec3A::ZERO);
+                if walls.is_open() {
+                    return;
+                }
                 for k in (0..bracing.len()).filter(|k| deep[c * CHUNK + k]) {
-                    let i = c * CHUNK + k;
-                    let scale = dt * dt * softer[i] * pressure[i];
+                    let pull = pulls[c * CHUNK + k];
+                    let scale = dt * dt * pull.y * pull.x;
                     let fixed = |m: &&Mirror| bodies.of(m.obstacle).is_none();
                     for mirror in walls.of(k).iter().filter(fixed) {
                         let weight = scale * wall_stiffness(mirror, &kernel, volume);

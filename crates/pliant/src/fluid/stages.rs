@@ -79,14 +79,21 @@ impl Fluid {
             &self.inverse_density[..n],
             bodies,
         );
-        let rest = self.inverse_mass.iter().map(|m| 1.0 / (m * volume));
-        for ((density, rest), fullness) in self.density.iter_mut().zip(rest).zip(&solver.fullness) {
-            *density = rest * fullness;
-        }
-        // A particle that does not even see itself is nowhere.
-        for (i, _) in solver.fullness.iter().enumerate().filter(|f| *f.1 <= 0.0) {
-            self.velocity.x[i] = f32::NAN;
-        }
+        (
+            &mut self.density[..n],
+            &mut self.velocity.x[..n],
+            &self.inverse_mass[..n],
+            &solver.fullness[..n],
+        )
+            .into_par_iter()
+            .with_min_len(LEAST)
+            .spread(|(density, velocity, inverse_mass, fullness)| {
+                *density = 1.0 / (inverse_mass * volume) * fullness;
+                // A particle that does not even see itself is nowhere.
+                if *fullness <= 0.0 {
+                    *velocity = f32::NAN;
+                }
+            });
     }
 
     /// Slows an incompressible liquid down by its viscosity and spreads what it
@@ -154,6 +161,10 @@ impl Fluid {
             &self.settings.tolerances,
             bodies,
         );
+        // Velocities that were free of divergence are what they were.
+        if goal == Goal::Divergence && self.solved[goal as usize].iterations == 0 {
+            return;
+        }
         solver.book_pressure(dt, pressure, &self.walls);
         if goal == Goal::Density {
             let inverse_density = &self.inverse_density[..n];

@@ -35,12 +35,16 @@ impl Symmetric {
     ) -> L::F {
         // SAFETY: it is two vectors, without anything between them.
         let halves = unsafe { from_raw_parts(all.as_ptr().cast::<Vec3A>(), 2 * all.len()) };
+        let (mut first, mut second) = ([0; WIDTH], [0; WIDTH]);
+        for k in 0..WIDTH {
+            (first[k], second[k]) = (2 * near[k], 2 * near[k] + 1);
+        }
         // SAFETY: neighbours are numbers of particles, and of matrices.
-        let [along, across] = unsafe {
-            [
-                l.gather_vectors(halves, &near.map(|j| 2 * j)),
-                l.gather_vectors(halves, &near.map(|j| 2 * j + 1)),
-            ]
+        let (along, across) = unsafe {
+            (
+                l.gather_vectors(halves, &first),
+                l.gather_vectors(halves, &second),
+            )
         };
         form(l, along, across, d)
     }

@@ -251,6 +251,17 @@ impl Walls {
         self.chunks[i / CHUNK].of(i % CHUNK)
     }
 
+    /// The particles that have walls, in order.
+    pub fn particles(&self) -> impl Iterator<Item = usize> + '_ {
+        let chunks = self.chunks.iter().enumerate();
+        chunks
+            .filter(|(_, chunk)| chunk.mirrors() > 0)
+            .flat_map(|(c, chunk)| {
+                let walled = (0..chunk.len()).filter(|&k| !chunk.of(k).is_empty());
+                walled.map(move |k| c * CHUNK + k)
+            })
+    }
+
     /// Finds the walls within `reach` of every position.
     /// `side` says in which closed obstacles each one is.
     pub fn find(

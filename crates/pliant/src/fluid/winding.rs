@@ -78,7 +78,7 @@ fn share_chunk(
                 both = l.add(both, l.mul(w, l.mul(flow, motion)));
                 motions = l.add(motions, l.mul(w, l.mul(motion, motion)));
             }
-            let [flows, both, motions] = [flows, both, motions].map(|s| l.sum(s));
+            let (flows, both, motions) = (l.sum(flows), l.sum(both), l.sum(motions));
             let all = flows * motions;
             *share = if all > 0.0 {
                 (both * both / all).max(LEAST)

@@ -102,6 +102,12 @@ impl World {
         sections.for_each(|(_, s)| s.begin_step(dt));
     }
 
+    /// The step ends after `dt` seconds already.
+    pub(crate) fn observe_length(&mut self, dt: f32) {
+        let sections = self.observers.sections.iter_mut();
+        sections.for_each(|(_, s)| s.end_step_after(dt));
+    }
+
     /// Before the points move.
     pub(crate) fn observe_places(&mut self) {
         if self.observers.sections.iter().next().is_none() {

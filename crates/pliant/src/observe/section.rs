@@ -259,6 +259,11 @@ impl Section {
         self.step_length = dt;
     }
 
+    /// The step is only `dt` seconds long.
+    pub(super) fn end_step_after(&mut self, dt: f32) {
+        self.step_length = dt;
+    }
+
     /// Counts the points that have crossed on their way from `before`; each stands
     /// for `volume` m³.
     pub(super) fn count(&mut self, before: Xyz<'_>, points: &PointsView<'_>, volume: f32) {

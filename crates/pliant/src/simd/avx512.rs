@@ -168,7 +168,9 @@ impl Lanes for Avx512 {
         debug_assert!(i + range.len() + MOST_PACKED <= values.len().min(indices.len()));
         // SAFETY: in range by the caller's promise; what a mask leaves out is not read.
         unsafe {
-            let [x, y, z] = place.to_array().map(|v| _mm512_set1_ps(v));
+            let x = _mm512_set1_ps(place.x);
+            let y = _mm512_set1_ps(place.y);
+            let z = _mm512_set1_ps(place.z);
             let reach = _mm512_set1_ps(reach);
             let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             for j in range.clone().step_by(MOST_PACKED) {

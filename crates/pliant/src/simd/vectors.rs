@@ -12,7 +12,18 @@ pub(crate) type Three<F> = [F; 3];
 /// The same vector in all lanes.
 #[inline(always)]
 pub(crate) fn splat<L: Lanes>(l: L, v: impl Into<Vec3>) -> Three<L::F> {
-    v.into().to_array().map(|v| l.splat(v))
+    let [x, y, z] = v.into().to_array();
+    [l.splat(x), l.splat(y), l.splat(z)]
+}
+
+/// `a[near[k]]` at place k.
+#[inline(always)]
+pub(crate) fn pick<T: Copy>(a: &[T], near: &[u32; WIDTH]) -> [T; WIDTH] {
+    let mut picked = [a[near[0] as usize]; WIDTH];
+    for k in 1..WIDTH {
+        picked[k] = a[near[k] as usize];
+    }
+    picked
 }
 
 #[inline(always)]

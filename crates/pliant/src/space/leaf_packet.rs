@@ -9,7 +9,7 @@ use glam::Vec3;
 use super::SurfacePoint;
 use super::gathered::Gathered;
 use crate::contact::triangle::is_sliver;
-use crate::simd::vectors::{add, cross, dot, load, scale, sub};
+use crate::simd::vectors::{Three, add, cross, dot, load, scale, splat, sub};
 use crate::simd::{Lanes, WIDTH};
 
 type Lane8 = [f32; WIDTH];
@@ -56,11 +56,11 @@ impl Nearest {
     /// The nearest place of triangle `id`, which is in `lane`.
     #[inline(always)]
     pub fn place(&self, lane: usize, id: u32) -> SurfacePoint {
-        let [x, y, z] = self.point.map(|axis| axis[lane]);
+        let ([x, y, z], [a, b, c]) = (&self.point, &self.barycentric);
         SurfacePoint {
             triangle: id,
-            barycentric: self.barycentric.map(|corner| corner[lane]),
-            point: Vec3::new(x, y, z),
+            barycentric: [a[lane], b[lane], c[lane]],
+            point: Vec3::new(x[lane], y[lane], z[lane]),
             distance: self.squared[lane].sqrt(),
         }
     }
@@ -98,9 +98,10 @@ impl LeafPacket {
         radius_squared: f32,
         found: &mut Nearest,
     ) {
-        let [a, b, c] = [0, 1, 2].map(|k| load(l, &self.corners[k]));
-        let p3 = [l.splat(p.x), l.splat(p.y), l.splat(p.z)];
-        let (zero, one) = (l.splat(0.0), l.splat(1.0));
+        let [a, b, c] = &self.corners;
+        let (a, b, c) = (load(l, a), load(l, b), load(l, c));
+        let p3 = splat(l, p);
+        let one = l.splat(1.0);
         let (ab, ac, bc) = (sub(l, b, a), sub(l, c, a), sub(l, c, b));
         let ca = sub(l, a, c);
         let (ap, bp, cp) = (sub(l, p3, a), sub(l, p3, b), sub(l, p3, c));
@@ -111,35 +112,18 @@ impl LeafPacket {
         // Above the face.
         let inverse = l.div(one, l.add(l.add(wa, wb), wc));
         let (v, w) = (l.mul(wb, inverse), l.mul(wc, inverse));
-        let mut point = add(l, add(l, a, scale(l, ab, v)), scale(l, ac, w));
-        let mut barycentric = [l.sub(l.sub(one, v), w), v, w];
+        let mut place = Place::<L> {
+            point: add(l, add(l, a, scale(l, ab, v)), scale(l, ac, w)),
+            barycentric: [l.sub(l.sub(one, v), w), v, w],
+            squared: l.splat(f32::INFINITY),
+        };
         // Beyond one edge or two.
-        let edges = [
-            (wc, ap, ab, [a, b], [0, 1]),
-            (wa, bp, bc, [b, c], [1, 2]),
-            (wb, cp, ca, [c, a], [2, 0]),
-        ];
-        let mut best = l.splat(f32::INFINITY);
-        for (area, from_corner, along, [corner, next], [one_end, other_end]) in edges {
-            let t = l.div(dot(l, from_corner, along), dot(l, along, along));
-            let t = l.min(l.max(t, zero), one);
-            let away = sub(l, from_corner, scale(l, along, t));
-            let d2 = dot(l, away, away);
-            let nearer = l.and(l.less(area, zero), l.less(d2, best));
-            best = l.select(d2, best, nearer);
-            let at_end = l.less(t, one);
-            for axis in 0..3 {
-                let between = l.add(corner[axis], l.mul(along[axis], t));
-                let place = l.select(between, next[axis], at_end);
-                point[axis] = l.select(place, point[axis], nearer);
-            }
-            let mut weights = [zero; 3];
-            weights[one_end] = l.sub(one, t);
-            weights[other_end] = t;
-            for corner in 0..3 {
-                barycentric[corner] = l.select(weights[corner], barycentric[corner], nearer);
-            }
-        }
+        place.beyond(l, wc, ap, (ab, [a, b]), [0, 1, 2]);
+        place.beyond(l, wa, bp, (bc, [b, c]), [1, 2, 0]);
+        place.beyond(l, wb, cp, (ca, [c, a]), [2, 0, 1]);
+        let Place {
+            point, barycentric, ..
+        } = place;
         let away = sub(l, p3, point);
         let squared = dot(l, away, away);
         let beyond = l.bits(l.less(l.splat(radius_squared), squared));
@@ -176,6 +160,47 @@ impl LeafPacket {
             found.lanes &= !(1 << lane);
             found.lanes |= u32::from(squared <= radius_squared) << lane;
         }
+    }
+}
+
+/// The place of each triangle that is nearest so far.
+struct Place<L: Lanes> {
+    point: Three<L::F>,
+    barycentric: Three<L::F>,
+    /// Squared distance of the nearest edge.
+    squared: L::F,
+}
+
+impl<L: Lanes> Place<L> {
+    /// Looks at the triangles for which the point lies beyond an edge: `area` is below zero
+    /// there. `from` is the way to the point from the first of its corners, whose numbers are
+    /// `ends`, followed by that of the third one.
+    #[inline(always)]
+    fn beyond(
+        &mut self,
+        l: L,
+        area: L::F,
+        from: Three<L::F>,
+        (along, [corner, next]): (Three<L::F>, [Three<L::F>; 2]),
+        ends: [usize; 3],
+    ) {
+        let (zero, one) = (l.splat(0.0), l.splat(1.0));
+        let t = l.div(dot(l, from, along), dot(l, along, along));
+        let t = l.min(l.max(t, zero), one);
+        let away = sub(l, from, scale(l, along, t));
+        let squared = dot(l, away, away);
+        let nearer = l.and(l.less(area, zero), l.less(squared, self.squared));
+        self.squared = l.select(squared, self.squared, nearer);
+        let at_end = l.less(t, one);
+        for axis in 0..3 {
+            let between = l.add(corner[axis], l.mul(along[axis], t));
+            let place = l.select(between, next[axis], at_end);
+            self.point[axis] = l.select(place, self.point[axis], nearer);
+        }
+        let [first, second, third] = ends;
+        self.barycentric[first] = l.select(l.sub(one, t), self.barycentric[first], nearer);
+        self.barycentric[second] = l.select(t, self.barycentric[second], nearer);
+        self.barycentric[third] = l.select(zero, self.barycentric[third], nearer);
     }
 }
 

@@ -313,3 +313,29 @@ fn another_index_over_the_same_mesh_is_another_world() {
     assert_eq!(load(&mut build("sdf"), &file), Ok(()));
     assert!(load(&mut build("bvh"), &file).is_err());
 }
+
+/// A step that is watched is the same step; one that is ended early stops between sub-steps, and
+/// what is measured per second knows its length.
+#[test]
+fn steps_can_be_watched_and_ended_between_substeps() {
+    let (mut plain, mut watched) = (busy_world(), busy_world());
+    let mut seen = 0;
+    for _ in 0..5 {
+        plain.step(0.02).unwrap();
+        let report = watched.step_while(0.02, |_| {
+            seen += 1;
+            true
+        });
+        assert_eq!(report.unwrap().length, 0.02);
+    }
+    assert!(seen > 5, "{seen}");
+    assert_eq!(plain.hash(), watched.hash());
+
+    let (start, substeps) = (watched.time(), watched.steps().1);
+    let report = watched.step_while(0.02, |world| world.steps().1 < substeps + 2);
+    let report = report.unwrap();
+    assert_eq!(report.substeps, 2);
+    assert!(report.length > 0.0 && report.length < 0.02);
+    let made = watched.time() - start;
+    assert!((made - f64::from(report.length)).abs() < 1e-6);
+}
