@@ -6,7 +6,7 @@
 
 use glam::{Vec3, Vec3A};
 
-use super::split::{Joint, joints};
+use super::split::Joint;
 use super::state::Solid;
 use crate::contact::triangle::segment_triangle;
 
@@ -43,9 +43,11 @@ impl Solid {
                 (0.25 * sum).into()
             })
             .collect();
-        let open: Vec<Joint> = joints(&self.mesh)
-            .into_iter()
-            .filter(|&(a, b)| blade.crosses(centers[a as usize], centers[b as usize]))
+        let joints = self.joints();
+        let open: Vec<Joint> = joints
+            .iter()
+            .filter(|&&(a, b)| blade.crosses(centers[a as usize], centers[b as usize]))
+            .copied()
             .collect();
         self.open_joints(open)
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::element::{norm_squared, trace};
 use super::settings::{SolidError, not_negative, positive};
-use super::split::{Joint, joints};
+use super::split::Joint;
 use super::state::{Body, Solid};
 use crate::surface::symmetric_eigen;
 
@@ -91,7 +91,7 @@ impl Solid {
         if overloads.is_empty() {
             return 0;
         }
-        let joints = joints(&self.mesh);
+        let joints = self.joints();
         let mut busy = vec![false; self.len()];
         let mut open: Vec<Joint> = Vec::new();
         let mut opened = 0;

@@ -8,6 +8,7 @@
 //! a crack.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use glam::{Vec3, Vec3A};
 
@@ -23,10 +24,12 @@ pub(super) type Joint = (u32, u32);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cracks {
     pub open: BTreeSet<Joint>,
+    /// All joints of the mesh as it is now; `None` if it is not known.
+    joints: Option<Arc<[Joint]>>,
 }
 
 /// Pairs of tetrahedra with a common face, in order.
-pub(super) fn joints(mesh: &TetMesh) -> Vec<Joint> {
+fn joints(mesh: &TetMesh) -> Vec<Joint> {
     let mut faces: Vec<([u32; 3], u32)> = Vec::with_capacity(4 * mesh.tets.len());
     for (t, tet) in mesh.tets.iter().enumerate() {
         for k in 0..4 {
@@ -46,8 +49,17 @@ pub(super) fn joints(mesh: &TetMesh) -> Vec<Joint> {
 }
 
 impl Solid {
+    /// Pairs of tetrahedra with a common face, in order. They are the same until the body opens.
+    pub(super) fn joints(&mut self) -> Arc<[Joint]> {
+        let known = self.cracks.joints.take();
+        let joints = known.unwrap_or_else(|| joints(&self.mesh).into());
+        self.cracks.joints = Some(joints.clone());
+        joints
+    }
+
     /// Opens faces; returns the number of points that have been copied.
     pub(super) fn open_joints(&mut self, joints_to_open: impl IntoIterator<Item = Joint>) -> usize {
+        let joints = self.joints();
         let Body::Elastic(body) = &mut self.body else {
             return 0;
         };
@@ -56,10 +68,11 @@ impl Solid {
         if self.cracks.open.len() == before {
             return 0;
         }
-        let copies = separate(&mut self.mesh, &self.cracks.open);
+        let copies = separate(&mut self.mesh, &self.cracks.open, &joints);
         if copies.is_empty() {
             return 0;
         }
+        self.cracks.joints = None;
         let states = std::mem::take(&mut body.state);
         let change = std::mem::take(&mut body.change);
         **body = ElasticBody::new(body.settings.clone(), &self.mesh);
@@ -124,6 +137,7 @@ impl Solid {
     pub(super) fn restore_mesh(&mut self, points: Vec<Vec3>, tets: Vec<[u32; 4]>) {
         let n = points.len();
         self.mesh = TetMesh { points, tets };
+        self.cracks.joints = None;
         if let Body::Elastic(body) = &mut self.body {
             **body = ElasticBody::new(body.settings.clone(), &self.mesh);
         }
@@ -143,7 +157,7 @@ pub(super) fn can_open(settings: &SolidSettings) -> bool {
 
 /// Gives every group of tetrahedra around a point that is not joined to the first one a
 /// copy of it. Returns for every copy, in order, the point it is one of.
-fn separate(mesh: &mut TetMesh, open: &BTreeSet<Joint>) -> Vec<u32> {
+fn separate(mesh: &mut TetMesh, open: &BTreeSet<Joint>, joints: &[Joint]) -> Vec<u32> {
     // Tetrahedra around every point, and joints that still hold around it.
     let mut around: Vec<Vec<u32>> = vec![Vec::new(); mesh.points.len()];
     let mut held: Vec<Vec<Joint>> = vec![Vec::new(); mesh.points.len()];
@@ -154,7 +168,7 @@ fn separate(mesh: &mut TetMesh, open: &BTreeSet<Joint>) -> Vec<u32> {
     for (t, tet) in mesh.tets.iter().enumerate() {
         tet.iter().for_each(|&v| around[v as usize].push(t as u32));
     }
-    for joint in joints(mesh) {
+    for &joint in joints {
         if open.contains(&joint) {
             continue;
         }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::crew::Spread;
 use crate::math::Aabb;
+use crate::simd::vectors::splat;
 use crate::simd::{Lanes, WIDTH, dispatch};
 
 /// Boxes per task.
@@ -155,8 +156,7 @@ fn scan<L: Lanes>(
     bounds: &Aabb,
     found: &mut Vec<u32>,
 ) {
-    let low = [bounds.min.x, bounds.min.y, bounds.min.z].map(|v| l.splat(v));
-    let high = [bounds.max.x, bounds.max.y, bounds.max.z].map(|v| l.splat(v));
+    let (low, high) = (splat(l, bounds.min), splat(l, bounds.max));
     let mut at = start;
     while at < end {
         let mut mask = l.first(end - at);
