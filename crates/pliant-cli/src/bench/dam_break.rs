@@ -42,8 +42,7 @@ struct Row {
 /// How often we and the peer run in turn.
 const ROUNDS: usize = 3;
 
-/// How many times as fast as the peer, by medians: with its mean time from step to step, and
-/// with that of its own timer around a step.
+/// Medians of all rounds, and what they make.
 #[derive(Serialize)]
 struct Comparison {
     particles: usize,
@@ -124,7 +123,10 @@ fn beside_peer(particles: usize, quick: bool, out: &mut Report) -> Result<(), Cl
         clocks.push(peer.own_clock_ms);
     }
     let (own, waited, clock) = (median(&own), median(&waited), median(&clocks));
-    out.end();
+    out.table(
+        "Dam break: times as fast as SPlisHSPlasH",
+        "Medians of these: by its mean time from step to step, and by that of its own timer.",
+    );
     out.row(
         &[("bench", "dam-break"), ("case", "medians")],
         &Comparison {
