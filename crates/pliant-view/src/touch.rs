@@ -197,6 +197,15 @@ name = "tank"
 shape = { box = { min = [0, 0, 0], max = [0.4, 0.8, 0.2] } }
 "#;
 
+    /// From above the tank.
+    const POURING: Touch = Touch {
+        deed: Deed::Pour,
+        place: Vec3::new(0.2, 0.6, 0.1),
+        radius: 0.08,
+        direction: Vec3::NEG_Y,
+        speed: 1.0,
+    };
+
     fn tank() -> Built {
         let scene = Scene::parse("tank", "tank.toml", TANK, std::path::Path::new("."), &[]);
         scene.unwrap().build().unwrap()
@@ -279,13 +288,7 @@ model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
             let mut built = tank();
             let before = built.world.point_count();
             let mut hand = Hand::default();
-            hand.touch(Some(Touch {
-                deed: Deed::Pour,
-                place: Vec3::new(0.2, 0.6, 0.1),
-                radius: 0.08,
-                direction: Vec3::NEG_Y,
-                speed: 1.0,
-            }));
+            hand.touch(Some(POURING));
             let mut steps = 0;
             while built.world.time() < 0.3 {
                 let made = hand.step(&mut built, 0.05, |_| !early).unwrap();
@@ -303,13 +306,7 @@ model = { elastic = { law = "neo-hookean", young = 6000, poisson = 0.45 } }
         let mut built = tank();
         let before = built.world.point_count();
         let mut hand = Hand::default();
-        hand.touch(Some(Touch {
-            deed: Deed::Pour,
-            place: Vec3::new(0.2, 0.6, 0.1),
-            radius: 0.08,
-            direction: Vec3::NEG_Y,
-            speed: 1.0,
-        }));
+        hand.touch(Some(POURING));
         for _ in 0..20 {
             hand.step(&mut built, 0.01, |_| true).unwrap();
         }

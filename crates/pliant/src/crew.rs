@@ -414,6 +414,18 @@ mod tests {
     }
 
     #[test]
+    fn long_arrays_are_filled_and_copied_to_their_ends() {
+        for n in [0, 1, LONG - 1, LONG, 3 * LONG + 7] {
+            let from: Vec<usize> = (0..n).collect();
+            let mut to = vec![0; n];
+            pool(2).install(|| with_crew(|| copy(&mut to, &from)));
+            assert_eq!(to, from);
+            pool(2).install(|| with_crew(|| fill(&mut to, 5)));
+            assert!(to.iter().all(|v| *v == 5), "{n}");
+        }
+    }
+
+    #[test]
     fn a_panic_reaches_the_step_and_the_crew_goes_on() {
         let went_on = pool(2).install(|| {
             with_crew(|| {

@@ -7,7 +7,7 @@
 //!   `pace.rs`, with the sums of `pressure_sums.rs` over the lists of `pairs.rs` and the
 //!   mirrored walls of `images.rs`; `restoring.rs` lets it act on where particles will
 //!   be, and `bracing.rs` books what walls do in that; `held.rs` books what nozzles do;
-//!   `viscosity.rs` with `grip.rs`
+//!   `viscosity.rs` with `viscosity_solve.rs` (conjugate gradients), `grip.rs`
 //!   (walls), `winding.rs` (what is not the flow's), `thinning.rs` and `mixing.rs`; `tension.rs` is surface tension and
 //!   wetting; `cubic.rs` their kernel; `yielding.rs` how bodies give way.
 //! - Weakly compressible liquids (Grahn 2008): `sph.rs` holds the two hot loops,
@@ -50,6 +50,7 @@ mod test_random;
 mod thinning;
 mod tolerances;
 mod viscosity;
+mod viscosity_solve;
 mod vorticity;
 mod walls;
 mod winding;
